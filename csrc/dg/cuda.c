@@ -21,7 +21,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     t->packed_count = num < 4096 ? num : 4096;
     gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
-    gpu_want(w, 1, &t->metric, num * dg->metric_words * real, "metric");
+    gpu_want(w, 1, &t->metric, num * dg_device_metric(dg) * real, "metric");
     gpu_want(w, 1, &t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients");
     gpu_want(w, 1, &t->neighbor, 4 * dg->space.num_face * num, "neighbours");
     gpu_want(w, 1, &t->face_node, 4 * dg->space.num_side * dg->space.num_face_node, "face nodes");
@@ -44,6 +44,23 @@ static unda_status forecast(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Stored metrics: of nodes; where they imply 1/J then 1 / unit of each element. */
+static unda_status upload_metric(unda_solver *s, struct dg_cuda *t)
+{
+    const struct dg *dg = dg_tables(s);
+    int64_t num = dg->space.num_owned, nodes = num * dg->metric_nodes;
+    SCRATCH double *per_unit = NULL;
+    TRY(upload_groups(s, t->metric, dg->metric, nodes, dg->stored_words, HEX_METRIC));
+    if (dg->stored_words == HEX_METRIC)
+        return UNDA_OK;
+    TRY(array_try(&per_unit, num, sizeof *per_unit, "upload"));
+    for (int64_t elem = 0; elem < num; elem++)
+        per_unit[elem] = 1 / dg_unit(dg, elem);
+    gpu_ptr end = t->metric + (gpu_ptr)(dg->stored_words * nodes * s->real_bytes);
+    TRY(gpu_upload_reals(t->stream, end, per_unit, num, s->real_bytes));
+    return gpu_sync(t->stream);
+}
+
 static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
@@ -54,11 +71,13 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
         TRY(gpu_upload_reals(t->stream, t->metric, dg->metric, num * NUM_MAP, s->real_bytes));
+    else if (dg->metric_kind == UNDA_METRIC_STORED)
+        TRY(upload_metric(s, t));
     else
-        TRY(upload_groups(s, t->metric, dg->metric, num * dg->metric_nodes, HEX_METRIC));
+        TRY(upload_groups(s, t->metric, dg->metric, num * dg->metric_nodes, HEX_METRIC, HEX_METRIC));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,
-                      dg->physics->num_face_coef));
+                      dg->physics->num_face_coef, dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
                    4 * dg->space.num_side * dg->space.num_face_node));
@@ -311,7 +330,7 @@ static void count_work(const unda_solver *s, int part, unda_profile *profile)
     int work = tables(s)->plan.kernel->work[part];
     double num = (double)dg->space.num_owned;
     profile->flops[part] = num * (double)dg_work_flops(dg, work, s->options.integrator);
-    profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes);
+    profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes, true);
 }
 
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */

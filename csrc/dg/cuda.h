@@ -68,7 +68,7 @@ unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t 
 unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
 /* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */
-unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
+unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num, int step);
 
 /* cuda_points.c */
 unda_status points_list(unda_solver *s);

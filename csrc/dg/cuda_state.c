@@ -5,7 +5,7 @@
 
 #include "common/index.h"
 
-unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num)
+unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num, int step)
 {
     enum { PIECE = 1 << 16 };
     SCRATCH void *piece = NULL;
@@ -15,7 +15,7 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
         for (int64_t done = 0; done < count; done += PIECE) {
             int64_t rows = count - done < PIECE ? count - done : PIECE;
             for (int64_t i = 0; i < rows; i++)
-                real_copy(s, (char *)piece + i * width * s->real_bytes, from + (done + i) * num + 4 * group,
+                real_copy(s, (char *)piece + i * width * s->real_bytes, from + (done + i) * step + 4 * group,
                           width);
             TRY(gpu_upload(tables(s)->stream,
                            to + (gpu_ptr)(GROUP_INDEX(count, num, done, 4 * group) * s->real_bytes), piece,

@@ -31,9 +31,10 @@ struct dg {
         metric_nodes; /* metrics that a hexahedron has: 1 where all are affine, else num_node; of tetrahedra 0 */
     int32_t
         metric_words; /* numbers of which: [metric_nodes][HEX_METRIC], or the map of cuda/space/trilinear.h */
-    double *metric;   /* [elem][metric_words], in the element's unit of length (metric.c) */
-    double *face_coef; /* [elem][face][face_materials][num_face_coef] */
-    double *elem_dt;   /* [elem]: stable time step [s] */
+    int32_t stored_words; /* of a node's stored metric on a device: 9 where they imply 1/J */
+    double *metric;       /* [elem][metric_words], in the element's unit of length (metric.c) */
+    double *face_coef;    /* [elem][face][face_materials][num_face_coef] */
+    double *elem_dt;      /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
@@ -52,11 +53,11 @@ int64_t dg_host_bytes(const struct dg *dg);
 enum { WORK_VOLUME = 1, WORK_FLUX = 2, WORK_UPDATE = 4, WORK_ALL = 7 };
 /* Floating point operations and compulsory bytes of some of them, an element. */
 int64_t dg_work_flops(const struct dg *dg, int work, int integrator);
-int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes);
+int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes, bool on_device);
 /* Floating point operations of one right-hand side with its update, an element. */
 int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
-int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
+int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes, bool on_device);
 
 /* The material at a node. */
 static inline const double *dg_material(const struct dg *dg, int64_t elem, int node)
@@ -72,6 +73,10 @@ unda_status dg_fill_metrics(struct dg *dg, int threads);
 /* A hexahedron's metric at a node. */
 void dg_metric(const struct dg *dg, int64_t elem, int node, double metric[HEX_METRIC]);
 /* The integral of a hexahedron's basis function, which is its entry of the mass matrix [m3]. */
+/* Numbers of an element on a device: those of its nodes and, where it computes 1/J, 1 / unit. */
+int64_t dg_device_metric(const struct dg *dg);
+/* A power of two near the size of an element, the unit of its metric [m]. */
+double dg_unit(const struct dg *dg, int64_t elem);
 double dg_node_volume(const struct dg *dg, int64_t elem, int node);
 /* Coefficients of all faces of an element. */
 static inline int64_t dg_num_face_coef(const struct dg *dg)

@@ -92,7 +92,7 @@ static bool preferred(const unda_solver *s)
 {
     static const int most[][10] = {[UNDA_METRIC_AFFINE] = {[4] = 10, [6] = 4, [8] = 4},
                                    [UNDA_METRIC_TRILINEAR] = {[4] = 10, [6] = 5, [8] = 10, [9] = 3},
-                                   [UNDA_METRIC_STORED] = {[6] = 4}};
+                                   [UNDA_METRIC_STORED] = {[6] = 2}};
     int degree = s->options.degree, num = words(s);
     if (num > 9 || (s->options.integrator == UNDA_AB3 && degree > 3))
         return false;
@@ -127,6 +127,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+    gpu_define(defines, "WAVE=%d", NUM_SM * plan->part[BLOCKS]);
 }
 
 const struct dg_kernel dg_kernel_columns = {

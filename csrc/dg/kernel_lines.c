@@ -63,6 +63,16 @@ static int threads_for(int nodes, int turns, int lines)
     return 4 * more <= 5 * threads && more <= 1024 ? more : threads;
 }
 
+/* Whether two elements a block fill whole warps with the lines of each axis, which then take one turn, and a warp one
+ * axis: of many fields and few nodes 3 to 5 % (benchmarks/NOTES.md). */
+static bool has_whole_axes(const unda_solver *s)
+{
+    static const int most[] = {[UNDA_ACOUSTIC] = 0, [UNDA_ELASTIC] = 4, [UNDA_MAXWELL] = 3};
+    _Static_assert(sizeof most / sizeof *most == NUM_PHYSICS, "degrees of each physics");
+    int degree = s->options.degree;
+    return s->options.precision == UNDA_FLOAT32 && degree >= 3 && degree <= most[s->options.physics];
+}
+
 /* About 256 nodes a block, or 128 where threads need many registers. A thread takes two nodes, more of the highest
  * degrees: while it waits for one the other is under way, which is worth 15 to 28 %. Acoustic waves on affine cells
  * have so few numbers a node that four are better, 4 to 10 % (benchmarks/NOTES.md). Where the state is most of what is
@@ -76,6 +86,10 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     int turns = nodes <= 768 ? 2 : nodes <= 1024 ? 3 : 4;
     turns = light && dg->metric_kind == UNDA_METRIC_AFFINE ? 4 : turns;
     part[THREADS] = threads_for(nodes, turns, 3 * dg->space.num_face_node * tile);
+    if (has_whole_axes(s)) {
+        tile = part[TILE] = 2;
+        part[THREADS] = 3 * ((dg->space.num_face_node * tile + 31) / 32 * 32);
+    }
     int blocks = most_blocks(s, tile, part[THREADS]);
     part[BLOCKS] = blocks > 0 ? blocks : 1;
     part[AHEAD] = dg->metric_kind != UNDA_METRIC_STORED ? NUM_SM * part[BLOCKS] : 1;
@@ -101,6 +115,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+    gpu_define(defines, "WAVE=%d", NUM_SM * plan->part[BLOCKS]);
 }
 
 const struct dg_kernel dg_kernel_lines = {

@@ -64,7 +64,8 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->num_elem = dg->space.num_owned;
     info->num_exact = solver_num_slot(s) * dg->space.num_face_node;
     info->flops = dg_flops(dg, s->options.integrator);
-    info->bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes);
+    info->bytes_per_elem =
+        dg_bytes(dg, s->options.integrator, s->real_bytes, s->options.device != UNDA_DEVICE_CPU);
 }
 
 /* ---- tables in the user's numbering ---- */

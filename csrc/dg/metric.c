@@ -22,7 +22,18 @@ unda_status dg_choose_metric(struct dg *dg, const unda_mesh *mesh, const unda_so
     int kind;
     TRY(space_choose_metric(mesh, kernel_part(o, "metric"), o->degree, &kind));
     dg_set_metric(dg, kind);
+    /* Rows G[j] are products of edges only where interpolation changes nothing (space/hex.c): not their curl. */
+    int map_degree = mesh && mesh->curved ? 2 : 1;
+    bool implied = !dg->physics->grad_div || o->degree >= 2 * map_degree;
+    dg->stored_words = HEX_METRIC - implied;
     return UNDA_OK;
+}
+
+int64_t dg_device_metric(const struct dg *dg)
+{
+    if (dg->metric_kind != UNDA_METRIC_STORED)
+        return dg->metric_words;
+    return dg->metric_nodes * dg->stored_words + (dg->stored_words < HEX_METRIC);
 }
 
 /* ---- contents ---- */
@@ -30,7 +41,7 @@ unda_status dg_choose_metric(struct dg *dg, const unda_mesh *mesh, const unda_so
 /* A length near the size of an element, by which its metric is divided: kernels take powers of areas up to the third,
  * which in m2 are beyond float32 for cells of 0.1 um. It is a power of two, and right-hand sides take from the metric
  * as many lengths as they put back, so that not a bit depends on it. */
-static double unit_of(const struct dg *dg, int64_t elem)
+double dg_unit(const struct dg *dg, int64_t elem)
 {
     return exp2(rint(log2(dg->space.mesh->volumes[dg->space.order[elem]]) / 3));
 }
@@ -38,7 +49,7 @@ static double unit_of(const struct dg *dg, int64_t elem)
 /* The map / unit, and 1 / unit; J is more than 0 at the nodes. */
 static unda_status copy_map(struct dg *dg, int64_t elem)
 {
-    double *map = dg->metric + elem * NUM_MAP, unit = unit_of(dg, elem), metric[HEX_METRIC];
+    double *map = dg->metric + elem * NUM_MAP, unit = dg_unit(dg, elem), metric[HEX_METRIC];
     space_trilinear_map(&dg->space, elem, map);
     for (int i = 0; i < NUM_MAP; i++)
         map[i] /= unit;
@@ -57,7 +68,7 @@ static unda_status copy_hex_metric(struct dg *dg, int64_t elem)
         return copy_map(dg, elem);
     bool edges = !dg->physics->grad_div;
     int64_t num = dg->metric_words;
-    double *metric = dg->metric + elem * num, unit = unit_of(dg, elem);
+    double *metric = dg->metric + elem * num, unit = dg_unit(dg, elem);
     TRY(space_metric(&dg->space, elem, edges, dg->metric_nodes, metric));
     for (int64_t i = 0; i < num; i++)
         metric[i] *= i % HEX_METRIC == HEX_METRIC - 1 ? unit * unit : 1 / (edges ? unit : unit * unit);
@@ -91,7 +102,7 @@ double dg_node_volume(const struct dg *dg, int64_t elem, int node)
     const struct element *element = dg->space.element;
     int n = element->degree + 1;
     const double *w = element->line_weight;
-    double unit = unit_of(dg, elem), metric[HEX_METRIC];
+    double unit = dg_unit(dg, elem), metric[HEX_METRIC];
     dg_metric(dg, elem, node, metric);
     return w[node % n] * w[node / n % n] * w[node / n / n] * (unit * unit / metric[9]);
 }

@@ -75,9 +75,10 @@ static int64_t num_moved(const struct dg *dg, int work, int integrator)
     return moved;
 }
 
-int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes)
+int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes, bool on_device)
 {
-    int64_t metric = dg->metric_nodes ? dg->metric_words : METRIC_WORDS, reals = 0, neighbors = 0;
+    int64_t words = on_device ? dg_device_metric(dg) : dg->metric_words;
+    int64_t metric = dg->metric_nodes ? words : METRIC_WORDS, reals = 0, neighbors = 0;
     if (work & (WORK_VOLUME | WORK_FLUX))
         reals += metric + dg->material_nodes * dg->physics->num_coef;
     if (work & WORK_FLUX) {
@@ -92,7 +93,7 @@ int64_t dg_flops(const struct dg *dg, int integrator)
     return dg_work_flops(dg, WORK_ALL, integrator);
 }
 
-int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
+int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes, bool on_device)
 {
-    return dg_work_bytes(dg, WORK_ALL, integrator, real_bytes);
+    return dg_work_bytes(dg, WORK_ALL, integrator, real_bytes, on_device);
 }

@@ -107,7 +107,8 @@ static __device__ __forceinline__ void column_node(const dg_args &a, const colum
     }
     metric[9] = c.per_unit / (c.det[0] + r * (c.det[1] + r * c.det[2]));
 #else
-    load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, elem * NP + m, k * NFP);
+    load_groups<STORED_METRIC>(metric, (const REAL *)a.metric, a.num_metric, elem * NP + m, k * NFP);
+    complete_metric(a, elem, metric);
 #endif
 }
 
@@ -174,8 +175,8 @@ static __device__ __forceinline__ void load_rows(const dg_args &a, const frames 
 #pragma unroll
     for (int word = 0; word < FRAME_WORDS && METRIC_KIND == METRIC_STORED; word++) {
         int value = (3 * (at.axis + FIRST_ROW) + word) % 9;
-        rows[3 * FIRST_ROW + word] =
-            __ldg((const REAL *)a.metric + GROUP_INDEX(a.num_metric, NUM_METRIC, at.elem * NP + node, value));
+        rows[3 * FIRST_ROW + word] = __ldg(
+            (const REAL *)a.metric + GROUP_INDEX(a.num_metric, STORED_METRIC, at.elem * NP + node, value));
     }
     if (METRIC_KIND != METRIC_STORED) {
         REAL metric[NUM_METRIC];

@@ -5,13 +5,13 @@
  * and updates them at the end. It also takes one line of each axis: that of axis 3 is in its registers, those of
  * axes 1 and 2 pass through shared memory. So every thread does the same, and the compiler knows all steps from node
  * to node. The state is read from q and written to q_new: neighbours still read q. Bytes per DOF (float32): AB3 20,
- * LSRK4 16, and where the metric is stored 40 a node of it.
+ * LSRK4 16, and where the metric is stored 36 or 40 a node of it.
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h),
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h), STORED_METRIC (line.h),
  * UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (1: stored
  * metrics at faces are kept in shared memory, 0: read again), PITCH_ROW, PITCH_PLANE, PITCH_ELEM (column_tile.h), BATCH
  * (nodes that a thread updates at once), KEEP_STATE (1: the state of a column stays in registers, 0: it is read
- * again), AHEAD (blocks ahead for whose state a block asks; 1: none), SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n
+ * again), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE (line_prefetch.h), SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n
  * numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(LINE_POINT) || !defined(TILE) || !defined(PITCH_ROW)
@@ -43,10 +43,11 @@ template <int AXIS> static __device__ __forceinline__ int line_spot(int e, int m
 /* Adds the flux at both ends of a line, whose values are own[side], to what its derivatives are there. */
 template <int AXIS>
 static __device__ __forceinline__ void add_ends(const dg_args &a, const tile &s, const column &c,
-                                                const outside o[2], const REAL own[2][NUM_LINE],
+                                                outside o[2], const REAL own[2][NUM_LINE],
                                                 REAL end[2][NUM_LINE])
 {
     line at = {c.elem, c.e, AXIS, c.m};
+    load_exact_data(a, c.m, o);
 #pragma unroll
     for (int side = 0; side < 2; side++)
         add_flux(a, frames{s, c.metric}, at, side, o[side], own[side], end[side]);
@@ -54,15 +55,19 @@ static __device__ __forceinline__ void add_ends(const dg_args &a, const tile &s,
 
 /* The state of a column, in reference components: into shared memory what lines of axes 1 and 2 take, into c.sum
  * what its own does. */
-static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, column &c)
+static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, column &c, outside o[3][2])
 {
     REAL q[N][NUM_FIELD];
     long long base = place(c.elem, c.m);
     int spot = line_spot<2>(c.e, c.m);
 #pragma unroll
+    for (int axis = 0; axis < 3; axis++)
+        find_neighbors(a, {c.elem, c.e, axis, c.m}, o[axis]);
+#pragma unroll
     for (int k = 0; k < N; k++)
         load_node<NUM_FIELD>(q[k], (const REAL *)a.q, a.num_total * NP, base, k * NFP);
     begin_column(a, c.elem, c.m, c.metric);
+    load_neighbors(a, c.m, o[2]);
 #pragma unroll
     for (int k = 0; k < N; k++) {
         REAL u[NUM_REF], metric[NUM_METRIC];
@@ -84,8 +89,7 @@ static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, co
 
 /* A line of axis 1 or 2, in shared memory: inner nodes are done one component after the other. */
 template <int AXIS>
-static __device__ __forceinline__ void take_line(const dg_args &a, tile &s, const column &c,
-                                                 const outside o[2])
+static __device__ __forceinline__ void take_line(const dg_args &a, tile &s, const column &c, outside o[2])
 {
     constexpr int STEP = line_step(AXIS, PITCH_ROW, PITCH_PLANE);
     int spot = line_spot<AXIS>(c.e, c.m);
@@ -115,8 +119,7 @@ static __device__ __forceinline__ void take_line(const dg_args &a, tile &s, cons
 }
 
 /* The line that is the column, in registers. */
-static __device__ __forceinline__ void take_column(const dg_args &a, const tile &s, column &c,
-                                                   const outside o[2])
+static __device__ __forceinline__ void take_column(const dg_args &a, const tile &s, column &c, outside o[2])
 {
     REAL own[2][NUM_LINE], end[2][NUM_LINE];
 #pragma unroll
@@ -191,26 +194,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
     column c;
-    outside o[2];
+    outside o[3][2];
     c.e = threadIdx.x / NFP;
     c.m = threadIdx.x % NFP;
     c.elem = first + c.e;
     bool active = c.e < count;
-    if (active) {
-        load_outside(a, {c.elem, c.e, 2, c.m}, o);
-        load_column(a, s, c);
-    }
+    if (active)
+        load_column(a, s, c, o);
     prefetch_memory(a, first, count);
     if (active) {
-        take_column(a, s, c, o);
-        load_outside(a, {c.elem, c.e, 0, c.m}, o);
+        take_column(a, s, c, o[2]);
+        load_neighbors(a, c.m, o[0]);
     }
     wait_for_element();
     if (active) {
-        outside next[2];
-        load_outside(a, {c.elem, c.e, 1, c.m}, next);
-        take_line<0>(a, s, c, o);
-        take_line<1>(a, s, c, next);
+        load_neighbors(a, c.m, o[1]);
+        take_line<0>(a, s, c, o[0]);
+        take_line<1>(a, s, c, o[1]);
     }
     wait_for_element();
     if (!active)

@@ -1,5 +1,6 @@
 /* line.h: lines of nodes of a hexahedron, their ends and their metric; for all kernels that go along lines, wherever
- * they keep the state. The includer defines what case.h asks for, METRIC_KIND, LINE_POINT. Next: line_ends.h. */
+ * they keep the state. The includer defines what case.h asks for, METRIC_KIND, STORED_METRIC (numbers of a stored
+ * metric: 10, or 9 where they imply 1/J), LINE_POINT. Next: line_ends.h. */
 #ifndef UNDA_DG_LINE_H
 #define UNDA_DG_LINE_H
 
@@ -44,6 +45,18 @@ static __device__ __forceinline__ void map_metric(const REAL *map, int node, REA
     trilinear_metric(map, r, !GRAD_DIV, metric);
 }
 
+/* Adds 1/J to a stored metric of nine numbers: the determinant of G[1..3] is J^2, that of edges J, both in the
+ * element's unit; 1 / unit of elements stand behind the nodes. */
+static __device__ __forceinline__ void complete_metric(const dg_args &a, long long elem, REAL *metric)
+{
+    if (STORED_METRIC == NUM_METRIC)
+        return;
+    REAL cross[3], per_unit = __ldg((const REAL *)a.metric + STORED_METRIC * a.num_metric + elem);
+    cofactor(metric, metric + 3, cross);
+    REAL root = rsqrt(cross[0] * metric[6] + cross[1] * metric[7] + cross[2] * metric[8]);
+    metric[9] = per_unit * (GRAD_DIV ? root : root * root);
+}
+
 /* Of a node, from memory. */
 static __device__ __forceinline__ void load_metric(const dg_args &a, long long elem, int node, REAL *metric)
 {
@@ -53,7 +66,12 @@ static __device__ __forceinline__ void load_metric(const dg_args &a, long long e
         map_metric(map, node, metric);
         return;
     }
-    load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, AFFINE ? elem : elem * NP + node);
+    if constexpr (AFFINE)
+        load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, elem);
+    else {
+        load_groups<STORED_METRIC>(metric, (const REAL *)a.metric, a.num_metric, elem * NP + node);
+        complete_metric(a, elem, metric);
+    }
 }
 
 #endif

@@ -18,30 +18,46 @@ static __device__ __forceinline__ const REAL *exact_at(const dg_args &a, int slo
     return (const REAL *)a.exact + ((*a.clock + a.time) * a.num_exact_face + slot) * (NFP * NUM_FIELD);
 }
 
-/* At node m of a face, behind which o.neighbor lies. */
-static __device__ __forceinline__ void load_outside_of(const dg_args &a, int m, outside &o)
+/* At node m of a face, behind which o.neighbor lies. On a boundary some state is read, which nothing uses: without a
+ * branch the loads that follow do not wait for the table of neighbours. */
+static __device__ __forceinline__ void load_neighbor(const dg_args &a, int m, outside &o)
 {
-    int number = o.neighbor;
-#pragma unroll
-    for (int f = 0; f < NUM_FIELD; f++)
-        o.q[f] = 0;
-    if (number >= 0)
-        load_node<NUM_FIELD>(
-            o.q, (const REAL *)a.q, a.num_total * NP,
-            place(NEIGHBOR_ELEM(number), __ldg(a.face_node + NEIGHBOR_SIDE(number) * NFP + m)));
-    if (number <= -1 - BOUNDARY_EXACT)
-        load_constant<NUM_FIELD>(o.q, exact_at(a, -1 - BOUNDARY_EXACT - number) + m * NUM_FIELD);
+    int number = o.neighbor < 0 ? 0 : o.neighbor;
+    load_node<NUM_FIELD>(o.q, (const REAL *)a.q, a.num_total * NP,
+                         place(NEIGHBOR_ELEM(number), __ldg(a.face_node + NEIGHBOR_SIDE(number) * NFP + m)));
 }
 
-/* At both ends of a line. */
-static __device__ __forceinline__ void load_outside(const dg_args &a, const line &at, outside o[2])
+/* Exact data in its place, where the boundary has them. */
+static __device__ __forceinline__ void load_exact(const dg_args &a, int m, outside &o)
+{
+    if (o.neighbor <= -1 - BOUNDARY_EXACT)
+        load_constant<NUM_FIELD>(o.q, exact_at(a, -1 - BOUNDARY_EXACT - o.neighbor) + m * NUM_FIELD);
+}
+
+static __device__ __forceinline__ void load_outside_of(const dg_args &a, int m, outside &o)
+{
+    load_neighbor(a, m, o);
+    load_exact(a, m, o);
+}
+
+/* Behind both ends of a line. */
+static __device__ __forceinline__ void find_neighbors(const dg_args &a, const line &at, outside o[2])
 {
     int2 neighbor = __ldg((const int2 *)a.neighbor + 3 * at.elem + at.axis);
     o[0].neighbor = neighbor.x;
     o[1].neighbor = neighbor.y;
-#pragma unroll
-    for (int side = 0; side < 2; side++)
-        load_outside_of(a, at.m, o[side]);
+}
+
+static __device__ __forceinline__ void load_neighbors(const dg_args &a, int m, outside o[2])
+{
+    load_neighbor(a, m, o[0]);
+    load_neighbor(a, m, o[1]);
+}
+
+static __device__ __forceinline__ void load_exact_data(const dg_args &a, int m, outside o[2])
+{
+    load_exact(a, m, o[0]);
+    load_exact(a, m, o[1]);
 }
 
 /* Adds what incident waves make of the jump, as incident.h does. */

@@ -31,7 +31,12 @@ enum {
     SLOT = TILE * PITCH_ELEM,
     FACE_MAP = 12, /* three vectors of a face */
     MAP_WORDS = NUM_MAP + NUM_FACE * FACE_MAP,
-    /* Whether a thread keeps the metric of its node in registers, or reads it twice. */
+    /* Nodes that a thread loads before it waits for the first. Of curls on many nodes two cost more than they gain. */
+    AT_ONCE = sizeof(REAL) == 4 && (GRAD_DIV || N < 7) ? 2 : 1,
+    /* Whether it asks for what updates read before it waits for the other lines: two nodes have room for it. */
+    OLD_EARLY = AT_ONCE == 2 && NODE_TURNS <= 2 && NUM_FIELD * (UPDATE == UPDATE_AB3 ? 3 : 2) <= 18,
+    /* Whether it keeps the state, and the metric, of its nodes in registers, or reads them twice. */
+    KEEP_STATE = NODE_TURNS <= 2 && NUM_FIELD * sizeof(REAL) <= 16,
     KEEP_METRIC = !AFFINE && NODE_TURNS == 1 && NUM_FIELD * sizeof(REAL) <= 24
 };
 
@@ -168,7 +173,7 @@ static __device__ __forceinline__ void load_rows(const dg_args &a, const tile &s
             AFFINE          ? s.metric[at.e * NUM_METRIC + value]
             : SHARED_FRAMES ? from[k * NFP]
                             : __ldg((const REAL *)a.metric +
-                                    GROUP_INDEX(a.num_metric, NUM_METRIC, at.elem * NP + node, value));
+                                    GROUP_INDEX(a.num_metric, STORED_METRIC, at.elem * NP + node, value));
     }
 }
 

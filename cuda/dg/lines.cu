@@ -4,11 +4,11 @@
  * block = TILE elements. A thread owns a node, or every THREADS-th one: it loads it, and updates it at the end.
  * In between the 3 n^2 lines of an element, n = DEGREE + 1, are spread over the same threads: n values of each
  * component from shared memory, their derivatives back. The state is read from q and written to q_new: neighbours
- * still read q. Bytes per DOF (float32): AB3 20, LSRK4 16, and where the metric is stored 40 a node of it.
+ * still read q. Bytes per DOF (float32): AB3 20, LSRK4 16, and where the metric is stored 36 or 40 a node of it.
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h),
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h), STORED_METRIC (line.h),
  * UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (0:
- * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none),
+ * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE (line_prefetch.h),
  * SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(LINE_POINT) || !defined(TILE) || !defined(THREADS)
@@ -22,15 +22,24 @@
 #include "dg/line_sums.h"
 #include "dg/line_prefetch.h"
 
-/* The state of a thread's node of this turn, in reference components, into shared memory. In memory the nodes of a
- * block follow one another. */
-static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int turn,
-                                                  REAL *metric)
+/* The state and the metric of a thread's node of this turn. In memory the nodes of a block follow one another. A thread
+ * that has none loads the first one: without a branch all loads are under way at once. */
+static __device__ __forceinline__ void load_state(const dg_args &a, long long first, int count, int turn,
+                                                  REAL *q, REAL *metric)
+{
+    int i = threadIdx.x + turn * THREADS;
+    if (i >= count * NP)
+        i = 0;
+    load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first, i));
+    load_metric(a, first + i / NP, i % NP, metric);
+}
+
+/* The state in reference components, into shared memory. */
+static __device__ __forceinline__ void keep_state(const dg_args &a, tile &s, long long first, int turn,
+                                                  const REAL *q, const REAL *metric)
 {
     int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
-    REAL q[NUM_FIELD], u[NUM_REF];
-    load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first, threadIdx.x), turn * THREADS);
-    load_metric(a, first + e, node, metric);
+    REAL u[NUM_REF];
     to_reference(q, metric, u);
 #pragma unroll
     for (int f = 0; f < NUM_REF; f++)
@@ -85,16 +94,16 @@ static __device__ __forceinline__ void sum_line(const dg_args &a, tile &s, const
     }
 }
 
-/* The sums of a thread's node of this turn become dq/dt, and its new state. kept: KEEP_METRIC. */
+/* The sums of a thread's node of this turn become dq/dt, and its new state. q, kept: what load_state loaded. */
 static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int turn,
-                                              const REAL *kept)
+                                              const REAL *q, const REAL *kept, old_state &old)
 {
     int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
     long long elem = first + e, at = place(first, threadIdx.x);
     REAL acc[NUM_ACC], rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
     bool begun[NUM_ACC] = {};
-    old_state old;
-    load_old(a, at, old, turn * THREADS);
+    if (!OLD_EARLY)
+        load_old(a, at, old, turn * THREADS, KEEP_STATE ? q : nullptr);
     if (!KEEP_METRIC)
         load_metric_again(a, s, elem, e, node, metric);
 #pragma unroll
@@ -119,29 +128,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
-    REAL metric[NODE_TURNS][NUM_METRIC];
+    REAL q[NODE_TURNS][NUM_FIELD], metric[NODE_TURNS][NUM_METRIC];
+    old_state old[NODE_TURNS];
     outside o[2];
     line at;
-    if (line_at(first, count, threadIdx.x, at))
-        load_outside(a, at, o);
+    if (!line_at(first, count, threadIdx.x, at))
+        at = {first, 0, 0, 0};
+    find_neighbors(a, at, o);
 #pragma unroll
-    for (int turn = 0; turn < NODE_TURNS; turn++)
-        if (threadIdx.x + turn * THREADS < count * NP)
-            load_state(a, s, first, turn, metric[turn]);
+    for (int begin = 0; begin < NODE_TURNS; begin += AT_ONCE) {
+#pragma unroll
+        for (int turn = begin; turn < NODE_TURNS && turn < begin + AT_ONCE; turn++)
+            load_state(a, first, count, turn, q[turn], metric[turn]);
+        if (begin == 0)
+            load_neighbors(a, at.m, o);
+#pragma unroll
+        for (int turn = begin; turn < NODE_TURNS && turn < begin + AT_ONCE; turn++)
+            if (threadIdx.x + turn * THREADS < count * NP)
+                keep_state(a, s, first, turn, q[turn], metric[turn]);
+    }
     prefetch_memory(a, first, count);
     __syncthreads();
 #pragma unroll
     for (int turn = 0; turn < LINE_TURNS; turn++) {
         if (!line_at(first, count, threadIdx.x + turn * THREADS, at))
             continue;
-        if (turn > 0)
-            load_outside(a, at, o);
+        if (turn > 0) {
+            find_neighbors(a, at, o);
+            load_neighbors(a, at.m, o);
+        }
+        load_exact_data(a, at.m, o);
         sum_line(a, s, at, o);
     }
+#pragma unroll
+    for (int turn = 0; turn < NODE_TURNS && OLD_EARLY; turn++)
+        if (threadIdx.x + turn * THREADS < count * NP)
+            load_old(a, place(first, threadIdx.x), old[turn], turn * THREADS, KEEP_STATE ? q[turn] : nullptr);
     __syncthreads();
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
-            finish(a, s, first, turn, metric[turn]);
+            finish(a, s, first, turn, q[turn], metric[turn], old[turn]);
     drive(a, first, threadIdx.x, THREADS, count * NP, source_first, source_last);
 }

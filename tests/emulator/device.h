@@ -39,6 +39,7 @@ EMU_VECTOR(float, float) EMU_VECTOR(double, double) EMU_VECTOR(int, int)
     template <class... A> inline float NAME(float x, A... more) { return __builtin_##NAME##f(x, more...); } \
     template <class... A> inline float NAME##f(float x, A... more) { return __builtin_##NAME##f(x, more...); }
 EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(exp) EMU_MATH(fmin) EMU_MATH(fmax) EMU_MATH(fma)
+template <class A> inline A rsqrt(A x) { return 1 / sqrt(x); }
 #define EMU_ROUNDED(SUFFIX, TYPE, FUSED, FMA)                                                      \
     inline TYPE __##SUFFIX##add_rn(TYPE x, TYPE y) { return x + y; }                               \
     inline TYPE __##SUFFIX##mul_rn(TYPE x, TYPE y) { return x * y; }                               \
