@@ -99,6 +99,7 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
         used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->nodes[3 * i]);
     gpu_define(defines, "LINE_POINT=%s", list);
     gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
+    gpu_define(defines, "FLUID_CELLS=%d", dg_has_fluid(dg_tables(s)));
 }
 
 /* Threads and shared memory of a block of a kernel's function. */
