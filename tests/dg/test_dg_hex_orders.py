@@ -49,7 +49,7 @@ def error(sim, solution):
 def run(name, kind, n, degree, **options):
     problem = PROBLEMS[name]
     mesh, medium, solution, boundary = problem.make(n, shape="hex", **MAPS[kind][0])
-    options = {"cfl": 0.9} | options
+    options = {"cfl": 0.45 if degree == 1 else 0.9} | options  # halves change errors by less than 5 %
     sim = unda.DG(mesh, medium, degree=degree, boundary=boundary, dtype="float64", device="cpu", **options)
     sim.set(solution)
     sim.run(until=(0.4 if degree < 4 else 0.2) / problem.speed)
