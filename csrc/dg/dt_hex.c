@@ -216,9 +216,9 @@ static double damped_stress(const struct damping *d, const double cosine[3], dou
     return largest(d->b, product);
 }
 
-/* All axes together, over the sum of their a_j; span: 1 + sum_k |n_j.n_k|. */
+/* All axes together; sum: of their a_j; span: 1 + sum_k |n_j.n_k|. */
 static double damped_light(const struct dg *dg, int integrator, const double a[3], const double cosine[3],
-                           double span)
+                           double sum, double span)
 {
     int degree = dg->space.element->degree;
     double sound = upwind_power(0, integrator, degree), pair = pair_power(integrator, degree);
@@ -226,17 +226,17 @@ static double damped_light(const struct dg *dg, int integrator, const double a[3
     /* an E across three normals in a plane is damped by all, as p is */
     double power = light + (sound - light) * fmin(1, span - 1);
     struct damping three = damp(a, cosine, power), two = damp(a, cosine, pair);
-    double total = pow(three.all, 1 / power) * pow(span, fmax(0, 1 - 1 / power));
-    return fmin(total, pow(two.all - two.least, 1 / pair) * pow(span, fmax(0, 1 - 1 / pair)));
+    double total = sum * pow(three.all, 1 / power) * pow(span, fmax(0, 1 - 1 / power));
+    return fmin(total, sum * pow(two.all - two.least, 1 / pair) * pow(span, fmax(0, 1 - 1 / pair)));
 }
 
 static double damped_sound(const struct dg *dg, int64_t elem, int kind, int integrator, const double a[3],
-                           const double cosine[3], double span)
+                           const double cosine[3], double sum, double span)
 {
     double power = upwind_power(0, integrator, dg->space.element->degree), least = 0, most = 0;
     double sheared = pow(span, fmax(0, 1 - 1 / power));
     struct damping by = damp(a, cosine, power);
-    double total = pow(by.all, 1 / power) * sheared;
+    double total = sum * pow(by.all, 1 / power) * sheared;
     if (kind == 0)
         shear(dg, elem, &least, &most);
     if (!(most > 0))
@@ -245,22 +245,20 @@ static double damped_sound(const struct dg *dg, int64_t elem, int kind, int inte
     double stress = damped_stress(&by, cosine, least, most), degree = dg->space.element->degree;
     double solid = sheared * fmax(pow(v, 1 / power) * (1 + SIDE_V * degree),
                                   pow(stress, 1 / power) * (1 + SIDE_STRESS * degree));
-    return fmin(total, fmax(solid, SOLID_SKEW * sqrt(damp(a, cosine, 2).all * span)));
+    return fmin(total, sum * fmax(solid, SOLID_SKEW * sqrt(damp(a, cosine, 2).all * span)));
 }
 
 static double combine(const struct dg *dg, int64_t elem, int kind, int integrator, const double a[3],
                       const double cosine[3])
 {
-    double sum = a[0] + a[1] + a[2], span = 1, times;
+    double sum = a[0] + a[1] + a[2], span = 1;
     for (int j = 0; j < 3; j++)
         span = fmax(span, 1 + cosine[(j + 1) % 3] + cosine[(j + 2) % 3]);
     if (dg->flux == UNDA_CENTRAL)
-        times = fmin(1, sqrt(damp(a, cosine, 2).all * span));
-    else if (dg->physics->grad_div)
-        times = damped_sound(dg, elem, kind, integrator, a, cosine, span);
-    else
-        times = damped_light(dg, integrator, a, cosine, span);
-    return times * sum;
+        return fmin(sum * sqrt(damp(a, cosine, 2).all) * sqrt(span), sum);
+    if (dg->physics->grad_div)
+        return damped_sound(dg, elem, kind, integrator, a, cosine, sum, span);
+    return damped_light(dg, integrator, a, cosine, sum, span);
 }
 
 double dg_hex_rate(const struct dg *dg, int64_t elem, int integrator)
