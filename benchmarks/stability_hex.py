@@ -5,6 +5,8 @@ limit h. `power`: in three dimensions, axes of which each alone had the step lim
 limit / (sum a_j^p)^(1/p). The central flux, skew in the energy norm, has p = 2, as |k| has (where the
 axes are orthogonal). The upwind flux damps p at the faces of all three axes, v at those of one each, which is
 worse than one axis at a time: p is the largest that boxes of all shapes allow, for p and v and for E and H.
+`two axes`: a component of E or H is damped at the faces of two axes, so that the sum over the two largest
+bounds it too; cubes allow the smallest p.
 Run: python benchmarks/stability_hex.py > table.txt
 """
 
@@ -112,6 +114,8 @@ def main():
                 for name, growth in GROWTH.items():
                     rate = limits["upwind", name] / min(limit(growth, one) for one in spectra)
                     powers[name] = min(powers[name], largest_power(lengths, rate))
+                    if flux is maxwell and lengths == (1, 1, 1):
+                        words.append(f"two axes {name} p = {largest_power(lengths[1:], rate):.3f}")
             words += [f"{physics} {name} p = {power:.3f}" for name, power in powers.items()]
         print(degree, *words, sep="; ", flush=True)
 

@@ -2,6 +2,62 @@
  * first; then all else plane by plane, so that it stays in the first caches: derivatives along axes 1 and 2, jumps at
  * the ends of lines, the update. Part of cpu_stage.inc.h. */
 
+/* to_reference at a node; lanes with fluids take their own. */
+INLINE void FN(node_to_reference)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *q, int node,
+                                  VEC *u)
+{
+    const VEC *metric = FN(metric_at)(t, b, node);
+    FN(to_reference)(q + node * NUM_FIELD, metric, u);
+#if FLUIDS
+    VEC other[NUM_REF];
+    if (!b->has_fluid)
+        return;
+    FN(fluid_to_reference)(q + node * NUM_FIELD, metric, other);
+    for (int i = 0; i < NUM_REF; i++)
+        u[i] = b->solid * u[i] + b->fluid * other[i];
+#endif
+}
+
+INLINE void FN(node_from_reference)(const struct FN(block) * b, const VEC *acc, const VEC *metric,
+                                    const VEC *coef, VEC *rhs)
+{
+    FN(from_reference)(acc, metric, coef, rhs);
+#if FLUIDS
+    VEC other[NUM_FIELD];
+    if (!b->has_fluid)
+        return;
+    FN(fluid_from_reference)(acc, metric, coef, other);
+    for (int i = 0; i < NUM_FIELD; i++)
+        rhs[i] = b->solid * rhs[i] + b->fluid * other[i];
+#else
+    (void)b;
+#endif
+}
+
+/* apply_lift at a node of a face, whose sums are acc. */
+INLINE void FN(node_apply_lift)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *y, int face,
+                                int node, VEC *acc)
+{
+#if FLUIDS
+    if (b->has_fluid) {
+        VEC old[NUM_ACC], frame[NUM_FRAME], add[2];
+        for (int i = 0; i < NUM_ACC; i++)
+            old[i] = acc[i];
+        FN(frame)(FN(metric_at)(t, b, node), face, frame);
+        FN(fluid_lifted)(y, face % 2, frame, b->lift_coef[face], add);
+        FN(apply_lift)(y, face, b->lift_coef[face], acc);
+        old[LINE_ACC(face / 2, face / 2)] += add[0];
+        old[LINE_ACC(face / 2, GRAD_DIV + face / 2)] += add[1];
+        for (int i = 0; i < NUM_ACC; i++)
+            acc[i] = b->solid * acc[i] + b->fluid * old[i];
+        return;
+    }
+#else
+    (void)t, (void)node;
+#endif
+    FN(apply_lift)(y, face, b->lift_coef[face], acc);
+}
+
 /* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)], in the order 3, 1, 2. */
 #undef FIRST_SHARE
 #if GRAD_DIV
@@ -55,7 +111,7 @@ INLINE void FN(third_axis)(const struct dg_cpu *t, int rows, const struct FN(blo
     VEC line[(MAX_DEGREE + 1) * NUM_REF], u[NUM_REF];
     for (int i = 0; i < plane; i++) {
         for (int k = 0; k < n; k++) {
-            FN(to_reference)(q + (i + k * plane) * NUM_FIELD, FN(metric_at)(t, b, i + k * plane), u);
+            FN(node_to_reference)(t, b, q, i + k * plane, u);
             for (int c = 0; c < NUM_LINE; c++)
                 line[k * NUM_REF + LINE_REF(2, c)] = u[LINE_REF(2, c)];
         }
@@ -178,8 +234,8 @@ OWN_FUNCTION void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a,
             VEC y[NUM_JUMP];
             for (int i = 0; i < NUM_JUMP; i++)
                 y[i] = (REAL)t->inv_end_weight * s[(face * num + m) * NUM_JUMP + i];
-            FN(apply_lift)(y, face, b->lift_coef[face],
-                           acc + (a->face_node[face * num + m] - k * num) * NUM_ACC);
+            int node = a->face_node[face * num + m];
+            FN(node_apply_lift)(t, b, y, face, node, acc + (node - k * num) * NUM_ACC);
         }
     }
 }
@@ -200,7 +256,7 @@ OWN_FUNCTION void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, co
         }
         for (int c = 0; c < NUM_ACC; c++)
             sum[c] = metric[NUM_METRIC - 1] * acc[i * NUM_ACC + c];
-        FN(from_reference)(sum, metric, coef, out + i * NUM_FIELD);
+        FN(node_from_reference)(b, sum, metric, coef, out + i * NUM_FIELD);
 #if NUM_LOCAL
         if (t->has_local)
             FN(local)(q + i * NUM_FIELD, coef + NUM_COEF - NUM_LOCAL, out + i * NUM_FIELD);
@@ -235,7 +291,7 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     for (int k = 0; k < n; k += t->slab) {
         int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
         for (int i = 0; i < num; i++)
-            FN(to_reference)(q + (first + i) * NUM_FIELD, FN(metric_at)(t, &b, first + i), u + i * NUM_REF);
+            FN(node_to_reference)(t, &b, q, first + i, u + i * NUM_REF);
         if (whole)
             BY_ROWS(FN(third_axis_whole), u, acc);
         for (int i = 0; i < planes; i++) {

@@ -29,6 +29,10 @@ struct FN(block) {
     VEC face_coef[NUM_FACE][NUM_FACE_COEF];
     VEC frame[NUM_FACE][NUM_FRAME];
     VEC lift_coef[NUM_FACE][NUM_LIFT_COEF];
+#if LINES && FLUIDS
+    bool has_fluid; /* some lanes have the products of fluids: `fluid` is 1 there, `solid` in the others */
+    VEC fluid, solid;
+#endif
 };
 
 /* room [node][NUM_METRIC]: for metrics that are computed here. */
@@ -87,6 +91,15 @@ INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, con
         FN(lift_coefficients)(b->frame[face], b->face_coef[face], b->lift_coef[face]);
 #endif
     }
+#if LINES && FLUIDS
+    b->has_fluid = false;
+    for (int l = 0; l < LANES; l++) {
+        bool fluid = t->metric_nodes > 1 && !(b->record[FIRST_COEF + FLUID_COEF][l] > 0);
+        b->has_fluid |= fluid;
+        b->fluid[l] = fluid;
+        b->solid[l] = !fluid;
+    }
+#endif
 }
 
 /* The metric at a node. */

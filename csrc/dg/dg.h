@@ -98,6 +98,8 @@ static inline void dg_sides(const struct dg *dg, int64_t face, int m, const doub
 double dg_local_rate(const struct dg *dg, int64_t elem);
 /* Whether any element has one. */
 bool dg_has_local(const struct dg *dg);
+/* Whether any element is a fluid of a medium that has solids too. */
+bool dg_has_fluid(const struct dg *dg);
 /* dt.c: elem_dt of all elements. */
 void dg_stable_steps(struct dg *dg, int integrator);
 

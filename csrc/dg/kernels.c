@@ -100,6 +100,7 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
     gpu_define(defines, "LINE_POINT=%s", list);
     gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
     gpu_define(defines, "STORED_METRIC=%d", dg_tables(s)->stored_words);
+    gpu_define(defines, "FLUID_CELLS=%d", dg_has_fluid(dg_tables(s)));
 }
 
 /* Threads and shared memory of a block of a kernel's function. */

@@ -224,3 +224,14 @@ bool dg_has_local(const struct dg *dg)
             return true;
     return false;
 }
+
+bool dg_has_fluid(const struct dg *dg)
+{
+    double speed[MAX_WAVE], impedance[MAX_WAVE];
+    for (int64_t e = 0; dg->physics->num_wave > 1 && e < dg->space.num_owned; e++) {
+        dg->physics->waves(dg_material(dg, e, 0), speed, impedance);
+        if (!(impedance[1] > 0))
+            return true;
+    }
+    return false;
+}

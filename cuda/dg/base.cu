@@ -9,12 +9,12 @@
  * Bytes per DOF (float32): volume 8, flux 12 at faces and the neighbours' traces, integration 20 (AB3: 24).
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (index.h), UPDATE (index.h), TILE,
- * THREADS, FLUX_THREADS, LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end),
+ * THREADS, FLUX_THREADS, LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), FLUID_CELLS,
  * LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(TILE) || !defined(THREADS) || !defined(FLUX_THREADS)
 #error                                                                                                       \
-    "base.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, FLUX_THREADS"
+    "base.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, FLUID_CELLS, TILE, THREADS, FLUX_THREADS"
 #endif
 
 #include "dg/line_nodes.h"

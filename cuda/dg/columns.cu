@@ -11,12 +11,13 @@
  * UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (1: stored
  * metrics at faces are kept in shared memory, 0: read again), PITCH_ROW, PITCH_PLANE, PITCH_ELEM (column_tile.h), BATCH
  * (nodes that a thread updates at once), KEEP_STATE (1: the state of a column stays in registers, 0: it is read
- * again), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE (line_prefetch.h), SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n
- * numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
+ * again), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE (line_prefetch.h), SHARED_BYTES (dynamic),
+ * LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end),
+ * FLUID_CELLS (line_fluids.h), LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(LINE_POINT) || !defined(TILE) || !defined(PITCH_ROW)
 #error                                                                                                       \
-    "columns.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, PITCH_ROW, PITCH_PLANE, PITCH_ELEM, BATCH, KEEP_STATE, SHARED_BYTES"
+    "columns.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, FLUID_CELLS, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, PITCH_ROW, PITCH_PLANE, PITCH_ELEM, BATCH, KEEP_STATE, SHARED_BYTES"
 #endif
 
 #include "dg/column_metric.h"
@@ -72,7 +73,7 @@ static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, co
     for (int k = 0; k < N; k++) {
         REAL u[NUM_REF], metric[NUM_METRIC];
         column_node(a, c.metric, c.elem, c.m, k, metric);
-        to_reference(q[k], metric, u);
+        node_to_reference(a, c.elem, q[k], metric, u);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
             if (IN_SLOT(f))
@@ -163,7 +164,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, c
         for (int i = 0; i < NUM_LINE; i++)
             add_to(acc, begun, LINE_ACC(axis, i),
                    axis == 2 ? c.sum[i][k] : s.u[LINE_OUT(axis, i) * SLOT + spot]);
-    from_reference(acc, metric, coef, rhs);
+    node_from_reference(a, c.elem, acc, metric, coef, rhs);
     add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
     update<STEPPED>(a, base, old, rhs, k * NFP);
 }

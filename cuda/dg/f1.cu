@@ -9,11 +9,11 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (index.h), UPDATE (index.h), TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_PARTS (1: f1s), SHARED_BYTES (dynamic),
- * LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
+ * LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), FLUID_CELLS, LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(TILE) || !defined(THREADS) || !defined(SHARED_PARTS)
 #error                                                                                                       \
-    "f1.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, SHARED_PARTS, SHARED_BYTES"
+    "f1.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, FLUID_CELLS, TILE, THREADS, MIN_BLOCKS, SHARED_PARTS, SHARED_BYTES"
 #endif
 
 #include "dg/line_nodes.h"

@@ -4,7 +4,7 @@
 #ifndef UNDA_DG_LINE_ENDS_H
 #define UNDA_DG_LINE_ENDS_H
 
-#include "dg/line.h"
+#include "dg/line_fluids.h"
 
 /* What lies outside an end: the neighbour's state, or exact data. */
 struct outside {
@@ -92,17 +92,14 @@ static __device__ __forceinline__ void add_flux(const dg_args &a, const frames &
                                                 const outside &o, const REAL *own, REAL *sum)
 {
     REAL rows[9], f1[NUM_FRAME], material[NUM_FACE_COEF], coef[NUM_FACE_COEF], lift_coef[NUM_LIFT_COEF];
-    REAL u[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], y[NUM_JUMP], acc[NUM_ACC];
+    REAL in[NUM_TRACE], out[NUM_TRACE], y[NUM_JUMP];
     long long face = NUM_FACE * at.elem + 2 * at.axis + side;
     load_groups<NUM_FACE_COEF>(material, (const REAL *)a.face_coef, a.num_coef_face,
                                BY_NODE ? face * NFP + at.m : face);
     load_rows(a, s, at, side, rows);
     frame(rows, side, f1);
     join_area(material, area(f1), coef);
-#pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
-        u[LINE_REF(0, i)] = own[i];
-    trace_reference(u, side, in);
+    end_trace(a, at, side, own, f1, in);
     trace(o.q, f1, out);
     if (o.neighbor < 0 && o.neighbor > -1 - BOUNDARY_EXACT) {
         REAL weight[NUM_MIRROR];
@@ -118,13 +115,7 @@ static __device__ __forceinline__ void add_flux(const dg_args &a, const frames &
     for (int k = 0; k < NUM_JUMP; k++)
         y[k] *= (REAL)(LINE_WEIGHT);
     lift_coefficients(f1, coef, lift_coef);
-#pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
-        acc[LINE_ACC(0, i)] = sum[i];
-    apply_lift(y, side, lift_coef, acc);
-#pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
-        sum[i] = acc[LINE_ACC(0, i)];
+    add_jump(a, at, side, f1, lift_coef, y, sum);
 }
 
 #endif

@@ -22,7 +22,7 @@ static __device__ __forceinline__ void load_reference(const dg_args &a, long lon
     REAL q[NUM_FIELD], metric[NUM_METRIC];
     load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(elem, node));
     load_metric(a, elem, node, metric);
-    to_reference(q, metric, u);
+    node_to_reference(a, elem, q, metric, u);
 }
 
 /* ---- volume ---- */
@@ -97,7 +97,7 @@ static __device__ __forceinline__ void contribute(const dg_args &a, long long el
 #pragma unroll
     for (int k = 0; k < NUM_ACC; k++)
         acc[k] *= metric[9];
-    from_reference(acc, metric, coef, part);
+    node_from_reference(a, elem, acc, metric, coef, part);
 }
 
 static __device__ __forceinline__ void put_contribution(const dg_args &a, long long elem, int node,

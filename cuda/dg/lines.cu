@@ -8,12 +8,13 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h), STORED_METRIC (line.h),
  * UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (0:
- * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE (line_prefetch.h),
- * SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
+ * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none), WAVE
+ * (line_prefetch.h), SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates),
+ * LINE_WEIGHT (1 over the weight of a line's end), FLUID_CELLS (line_fluids.h), LOCAL, INCIDENT. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(LINE_POINT) || !defined(TILE) || !defined(THREADS)
 #error                                                                                                       \
-    "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
+    "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, FLUID_CELLS, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
 #endif
 
 #include "dg/line_ends.h"
@@ -40,7 +41,7 @@ static __device__ __forceinline__ void keep_state(const dg_args &a, tile &s, lon
 {
     int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
     REAL u[NUM_REF];
-    to_reference(q, metric, u);
+    node_to_reference(a, first + e, q, metric, u);
 #pragma unroll
     for (int f = 0; f < NUM_REF; f++)
         s.u[f * SLOT + spot(e, node)] = u[f];
@@ -116,7 +117,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, l
 #pragma unroll
         for (int k = 0; k < NUM_LINE; k++)
             add_to(acc, begun, LINE_ACC(axis, k), s.u[LINE_OUT(axis, k) * SLOT + spot(e, node)]);
-    from_reference(acc, metric, coef, rhs);
+    node_from_reference(a, elem, acc, metric, coef, rhs);
     add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
     update<STEPPED>(a, at, old, rhs, turn * THREADS);
 }

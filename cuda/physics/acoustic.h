@@ -22,6 +22,7 @@
 #include "physics/undefine.h"
 
 #define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
+#define FLUIDS        0
 #define NUM_FIELD     4 /* p vx vy vz */
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
 #define NUM_WAVE      1

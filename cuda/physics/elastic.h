@@ -1,7 +1,7 @@
 /* elastic.h: isotropic elastic waves in velocity-stress form,
  *   rho dv/dt = div sigma,
  *   d sigma/dt = lambda (div v) I + mu (grad v + grad v^T).
- * mu = 0 is a fluid: no special case but that of the central flux below. What the includer defines, and what
+ * mu = 0 is a fluid: no special case but that of the central flux below, and on warped cells the products at the end. What the includer defines, and what
  * VAL is: acoustic.h. Not here: loops over nodes. The method: docs/dg.md.
  *
  * G[j] and m as in acoustic.h. The products take u = (v, s_1, s_2, s_3), s_j = sigma G[j], and give
@@ -14,6 +14,8 @@
 #include "physics/undefine.h"
 
 #define GRAD_DIV      3 /* v_i and row i of sigma */
+#define FLUIDS        1 /* with products of their own where G varies: */
+#define FLUID_COEF    2 /* where this coefficient is 0 */
 #define NUM_FIELD     9 /* vx vy vz sxx syy szz syz sxz sxy */
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
 #define NUM_WAVE      2
@@ -207,4 +209,51 @@ DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VA
     rhs[6] = coef[2] * (e[1][2] + e[2][1]);
     rhs[7] = coef[2] * (e[0][2] + e[2][0]);
     rhs[8] = coef[2] * (e[0][1] + e[1][0]);
+}
+
+/* ---- fluids where G varies ----
+ * sigma = -p I. The divergence of sigma in the products above is that of polynomials -p G[j]: beyond the gradient of p's
+ * polynomial it has a part of order h^N without divergence, which no wave of a fluid carries away, so that v would be
+ * of order N only (S waves do in solids). In the components of the cell's axes, where G is the identity,
+ *   u = (G v, -p e_1, -p e_2, -p e_3),    rho dv/dt = sum_j G[j] D_j (-p),    dp/dt = -K sum_j D_j (G[j].v),
+ * as for sound (acoustic.h); the two sum by parts as well. A face gives and takes the parts normal to it. */
+
+DEVICE void FN(fluid_to_reference)(const VAL *q, const VAL *g, VAL *u)
+{
+    VAL mean = q[3] + ((q[4] - q[3]) + (q[5] - q[3])) * (REAL)(1. / 3);
+    for (int j = 0; j < 3; j++) {
+        u[j] = FN(dot)(q, g + 3 * j);
+        for (int k = 0; k < 3; k++)
+            u[3 + 3 * j + k] = j == k ? mean : 0 * mean;
+    }
+}
+
+/* Trace (v, sigma m) at a face across axis j from v = u[j] and stress = u[3 + 3 j + j]; of v the normal part. */
+DEVICE void FN(fluid_trace)(VAL v, VAL stress, int side, const VAL *m, VAL *t)
+{
+    VAL along = (side ? v : -v) / FN(dot)(m, m);
+    for (int i = 0; i < 3; i++) {
+        t[i] = along * m[i];
+        t[3 + i] = stress * m[i];
+    }
+}
+
+/* What the jump y of such a face adds to acc[3 + 3 j + j] and to acc[j]. */
+DEVICE void FN(fluid_lifted)(const VAL *y, int side, const VAL *m, const VAL *lift_coef, VAL *add)
+{
+    VAL z[NUM_TRACE];
+    FN(lifted)(y, lift_coef, z);
+    VAL stress = FN(dot)(z, m) / FN(dot)(m, m);
+    add[0] = FN(dot)(z + 3, m);
+    add[1] = side ? stress : -stress;
+}
+
+DEVICE void FN(fluid_from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VAL *rhs)
+{
+    VAL pressure = coef[1] * (acc[3] + acc[7] + acc[11]);
+    for (int i = 0; i < 3; i++) {
+        rhs[i] = coef[0] * (acc[0] * g[i] + acc[1] * g[3 + i] + acc[2] * g[6 + i]);
+        rhs[3 + i] = pressure;
+        rhs[6 + i] = 0 * pressure;
+    }
 }

@@ -18,6 +18,7 @@
 #include "physics/undefine.h"
 
 #define GRAD_DIV      0 /* curls of two vectors, see cuda/space */
+#define FLUIDS        0
 #define NUM_FIELD     6 /* ex ey ez hx hy hz */
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
 #define NUM_WAVE      1

@@ -1,5 +1,7 @@
 /* undefine.h: removes what the header of another physics defined; included at the head of each. */
 #undef GRAD_DIV
+#undef FLUIDS
+#undef FLUID_COEF
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE

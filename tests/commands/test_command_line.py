@@ -177,6 +177,16 @@ def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_verify_refuses_options_of_checks_that_are_not_run(capsys):
+    for words in ("--method dg", "--nodes 8", "--distance 2000", "--nodes 8 --method fd"):
+        assert main(["verify", "energy", "--quick", "--device", "cpu", *words.split()]) == 2
+        text = capsys.readouterr().err
+        assert all(word in text for word in words.split() if word.startswith("--"))
+        assert "with the checks energy, which have no such option" in text
+    assert main(["verify", "--nodes", "8"]) == 2  # loh1 is not among those run if none is named
+    assert "expected with loh1 only" in capsys.readouterr().err
+
+
 def test_verify_writes_where_it_was_told(capsys):
     assert main(["verify", "energy", "--json", "cavity"]) == 2
     assert "--json is cavity, a check; expected a name of a file" in capsys.readouterr().err

@@ -53,7 +53,7 @@ class Reference:
 
     def rates(self, materials, q):
         """dq/dt (cell, node, field) with materials (cell, node, parameter)."""
-        slopes = self.slopes(q)
+        slopes = self.slopes(q, materials)
         for e in range(len(q)):
             for f, nodes in enumerate(self.face_node):
                 jumps = np.stack([self.jump(materials, q, e, f, m) for m in range(len(nodes))])
@@ -81,7 +81,7 @@ class Tetrahedra(Reference):
         outward = np.repeat(outward[:, :, None], m, axis=2)
         super().__init__(case, flux, wall, mesh.coordinates(degree), face_node, outward)
 
-    def slopes(self, q):
+    def slopes(self, q, materials):
         return np.einsum("eja,jnm,emf->eanf", self.gradients, self.derivative, q)
 
     def lifted(self, e, f, jumps):
@@ -143,24 +143,31 @@ class Hexahedra(Reference):
         w = self.weight
         return np.einsum("a,b,c->abc", w, w, w).ravel() * self.jacobian
 
-    def slopes(self, q):
+    def slopes(self, q, materials):
+        """Fluids among solids are as in acoustics: divergences are those of v, gradients of pressure."""
         found = np.zeros((len(q), 3, *q.shape[1:]))
         name = self.case.name
         if name == "maxwell":
             for first in (0, 3):
                 self.add_curl(q[..., first : first + 3], found[..., first : first + 3])
             return found / self.jacobian[:, None, :, None]
-        for row in DIVERGENCES[name]:
-            for a, field in enumerate(row):
-                found[:, a, :, field] = sum(
-                    np.einsum("nm,em->en", d, self.normals[:, j, :, a] * q[..., field])
+        fluid = materials[:, 0, 2] == 0 if name == "elastic" else np.zeros(len(q), bool)
+        swapped = ((0, 1, 2),), range(3, 9)
+        for cells, rows, fields in ((~fluid, DIVERGENCES[name], GRADIENTS[name]), (fluid, *swapped)):
+            if not cells.any():
+                continue
+            normals, here, to = self.normals[cells], q[cells], found[cells]
+            for a, field in ((a, field) for row in rows for a, field in enumerate(row)):
+                to[:, a, :, field] = sum(
+                    np.einsum("nm,em->en", d, normals[:, j, :, a] * here[..., field])
                     for j, d in enumerate(self.d)
                 )
-        for field in GRADIENTS[name]:
-            found[..., field] = sum(
-                self.normals[:, j].transpose(0, 2, 1) * (q[:, None, :, field] @ d.T)
-                for j, d in enumerate(self.d)
-            )
+            for field in fields:
+                to[..., field] = sum(
+                    normals[:, j].transpose(0, 2, 1) * (here[:, None, :, field] @ d.T)
+                    for j, d in enumerate(self.d)
+                )
+            found[cells] = to
         return found / self.jacobian[:, None, :, None]
 
     def add_curl(self, v, slopes):

@@ -27,16 +27,12 @@ MODES = ("sound between rigid walls", "Lame mode of a free cube", "cavity")
 LAYERS = ("sound in layers", "layers of rock", "fluid on rock", "cavity of two layers")
 
 
-#: In these v has parts that nothing carries away: on mapped cells of degree 4 and 5 N + 0.1 to N + 0.4.
-FLUIDS = ("layers of fluid", "sea on rock", "fluid on rock")
-
-
-def required(name, kind, degree, flux="upwind"):
+def required(kind, degree, flux="upwind"):
     if flux == "central":
         return degree - 0.5
     if degree == 1 and kind == "smooth":
         return 1.7
-    return degree if kind == "smooth" and name in FLUIDS and degree > 3 else degree + MAPS[kind][1]
+    return degree + MAPS[kind][1]
 
 
 def error(sim, solution):
@@ -53,7 +49,7 @@ def error(sim, solution):
 def run(name, kind, n, degree, **options):
     problem = PROBLEMS[name]
     mesh, medium, solution, boundary = problem.make(n, shape="hex", **MAPS[kind][0])
-    options = {"cfl": 0.9} | options
+    options = {"cfl": 0.45 if degree == 1 else 0.9} | options  # halves change errors by less than 5 %
     sim = unda.DG(mesh, medium, degree=degree, boundary=boundary, dtype="float64", device="cpu", **options)
     sim.set(solution)
     sim.run(until=(0.4 if degree < 4 else 0.2) / problem.speed)
@@ -92,7 +88,7 @@ SLOW = [
 @pytest.mark.parametrize(("name", "kind", "degree"), DEFAULT + SLOW)
 def test_every_degree_has_its_order_with_the_upwind_flux(name, kind, degree):
     found = order(name, kind, degree)
-    assert found > required(name, kind, degree)
+    assert found > required(kind, degree)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +100,14 @@ def test_every_degree_has_its_order_with_the_upwind_flux(name, kind, degree):
 )
 def test_every_degree_has_its_order_with_the_central_flux(name, kind, degree):
     found = order(name, kind, degree, flux="central", cfl=0.5)
-    assert found > required(name, kind, degree, "central")
+    assert found > required(kind, degree, "central")
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_their_order(name):
     """Materials jump at faces; fluid on rock too, where the two slip."""
     found = order(name, "affine", 3, (3, 4, 6))
-    assert found > required(name, "affine", 3)
+    assert found > required("affine", 3)
 
 
 @pytest.mark.parametrize("name", WAVES)

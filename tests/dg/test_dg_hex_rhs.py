@@ -105,6 +105,52 @@ def test_periodic_sides_are_like_any_other_faces(physics, flux):
     assert distance(reference(other, case, 1, flux).rates(materials, q), found) > 1e-3
 
 
+@FLUXES
+@pytest.mark.parametrize("curved", [False, True])
+def test_a_fluid_of_an_elastic_medium_moves_as_sound_does(flux, curved):
+    """On warped cells too: its pressure has no slope that no wave could carry away."""
+    sound, rock, mesh = CASES["acoustic"], CASES["elastic"], box((2, 2, 1), curved=curved)
+    materials = by_node(sound, mesh.num_elem, 27)
+    p, v = np.split(states(sound, materials), [1], axis=-1)
+    fluid, none = np.concatenate([materials, 0 * materials[..., :1]], axis=-1), 0 * v
+    one = apply(make(mesh, sound, materials, "rigid", flux=flux), np.concatenate([p, v], axis=-1))
+    sim = make(mesh, rock, fluid, "symmetry", flux=flux)
+    other = apply(sim, np.concatenate([v, -p, -p, -p, none], axis=-1))
+    for field in (3, 4, 5):
+        found = np.concatenate([-other[..., field, None], other[..., :3]], axis=-1)
+        assert distance(one, found) < rounding(2)
+    assert not other[..., 6:].any()
+    fluid[..., 2] = 1e-3  # all but a fluid
+    slow = make(mesh, rock, fluid, "symmetry", flux=flux)
+    other = apply(slow, np.concatenate([v, -p, -p, -p, none], axis=-1))
+    assert distance(one, np.concatenate([-other[..., 3:4], other[..., :3]], axis=-1)) > 1e-3
+
+
+def test_linear_functions_have_exact_slopes_from_degree_2_on():
+    """Degree 1 has none on tapered cells, nor can it: let z of a cell be 0..1 at x = 0 and 0..s at x = 1.
+
+    By parts the sum of z^2 n_x over the faces is 0 if z has no slope along x; faces that are exact for
+    constants and linear functions, by weights at their vertices, give s (s - 1) / 2.
+    """
+    case, mesh = CASES["acoustic"], box((2, 1, 1))
+    for degree in (1, 2, 3):
+        sim, q = make(mesh, case, np.ones((2, 2)), "rigid", degree), np.zeros((2, (degree + 1) ** 3, 4))
+        q[..., 0] = sim.coordinates[..., 0]  # which rigid walls let be, with the central flux
+        sim = make(mesh, case, np.ones((2, 2)), "rigid", degree, flux="central")
+        wrong = np.abs(apply(sim, q)[..., 1:] + [1, 0, 0]).max()  # rho = 1: v_t = -grad p
+        assert wrong < rounding(degree) if degree > 1 else wrong > 0.05
+    for s in (1.0, 0.5):
+        z, y, x = np.indices((2, 2, 2)).reshape(3, -1).astype(float)
+        corners = np.stack([x, y, np.where(x > 0, s * z, z)], axis=-1)
+        cell = unda.Mesh(corners, [[0, 1, 3, 2, 4, 5, 7, 6]])
+        cells = Hexahedra(cell, 1, case, "central", "f")
+        total = sum(
+            cells.weight[0] ** 2 * (cells.outward[0, f, :, 0] * cells.x[0, nodes, 2] ** 2).sum()
+            for f, nodes in enumerate(cells.face_node)
+        )
+        assert total == pytest.approx(s * (s - 1) / 2, abs=1e-14)
+
+
 def test_nodes_are_those_of_the_trilinear_map():
     mesh, points = box((2, 2, 1)), lobatto(3)[0]
     r = np.stack(np.meshgrid(points, points, points, indexing="ij"), axis=-1).reshape(-1, 3)[:, ::-1]

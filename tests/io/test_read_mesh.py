@@ -193,6 +193,27 @@ def test_a_file_that_is_no_mesh_is_a_mesh_error(tmp_path, content, message):
     assert str(path) in str(raised.value)
 
 
+def test_names_in_another_encoding_are_told_from_a_damaged_file(tmp_path):
+    content = CONTENT["tiny_41_ascii"]
+    first = content.index(b'"') + 1
+    named = content[:first] + "Größe".encode() + content[content.index(b'"', first) :]
+    mesh = read_mesh(written(tmp_path, named))
+    assert "Größe" in {*mesh.tag_names, *mesh.boundary_names}
+    with pytest.raises(MeshError, match=r'PhysicalNames.*"Größe".*Latin-1, expected UTF-8: save'):
+        read_mesh(written(tmp_path, named.decode().encode("latin-1")))
+
+
+@pytest.mark.parametrize("name", ["Nodes", "Elements"])
+def test_a_second_section_is_told_by_its_line(tmp_path, name):
+    content = CONTENT["tiny_41_ascii"].decode()
+    begin, end = content.index(f"${name}\n"), content.index(f"$End{name}\n")
+    second = content[:end] + f"$End{name}\n" + content[begin:]
+    line = content.count("\n", 0, end) + 2
+    message = rf"line {line} begins a second section [$]{name}, the first ends in line"
+    with pytest.raises(MeshError, match=message):
+        read_mesh(written(tmp_path, second.encode()))
+
+
 def test_a_missing_file_stays_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_mesh(tmp_path / "none.msh")

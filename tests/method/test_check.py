@@ -41,6 +41,20 @@ def test_each_fault_is_named(options, words):
     assert words in repr(report)
 
 
+def test_degree_1_on_warped_hexahedra_is_named():
+    def warnings(degree, shape="hex", **options):
+        mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (6, 6, 6), shape=shape, **options)
+        return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree).check().warnings
+
+    (text,) = warnings(1, perturb=0.1)
+    assert re.search(r"degree 1 on warped hexahedra: opposite edges .* by 1?\d % .* take degree 2", text)
+    assert not warnings(1) and not warnings(2, perturb=0.1) and not warnings(1, "tet", perturb=0.1)
+    grid = np.stack(np.meshgrid(*3 * [np.linspace(0, 1, 7)], indexing="ij"))
+    bent = grid + 0.02 * np.sin(np.pi * grid).prod(axis=0)
+    sim = unda.DG(unda.mapped_mesh(*bent), unda.Acoustic(rho=1.0, c=1.0), degree=1)
+    assert not sim.check().warnings  # smooth: of order 1.7
+
+
 def test_what_could_not_be_looked_at_is_a_note():
     report = simulation(f=np.sin).check()
     assert report and not report.warnings

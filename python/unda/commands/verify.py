@@ -139,12 +139,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checks", nargs="*", type=_check_name, metavar="CHECK", help=known)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--quick", action="store_true", help="fewer degrees and meshes")
-    parser.add_argument("--method", choices=tuple(NODES), default="sem", help="of loh1")
+    parser.add_argument("--method", choices=tuple(NODES), help="of loh1; sem if not given")
     parser.add_argument("--nodes", type=_positive, help="of loh1, in the shortest wavelength")
-    parser.add_argument("--distance", type=_positive, default=1000.0,
-                        help="of the farthest receiver of loh1 [m], thousands; original 10000")  # fmt: skip
+    parser.add_argument("--distance", type=_positive,
+                        help="of the farthest receiver of loh1 [m], thousands; 1000 if not given, original "
+                        "10000")  # fmt: skip
     parser.add_argument("--json", nargs="?", const="", metavar="FILE",
                         help="write JSON too, row by row; without a name only print JSON")  # fmt: skip
+
+
+def _options(args: argparse.Namespace, checks: list[str]) -> dict[str, dict[str, Any]]:
+    """Return {check: options of that check}; refuse those of checks that are not run."""
+    given = {name: getattr(args, name) for name in ("method", "nodes", "distance")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if given and "loh1" not in checks:
+        words = " and ".join(f"--{name}" for name in given)
+        raise ArgumentError(
+            f"{words} with the checks {', '.join(checks)}, which have no such option; expected with loh1 only"
+        )
+    return {"loh1": {"method": "sem", "nodes": None, "distance": 1000.0} | given}
 
 
 def _print(row: Row) -> None:
@@ -167,12 +180,12 @@ def run(args: argparse.Namespace) -> int:
         )
     device = choose_device(args.device)
     checks, quiet = args.checks or UNASKED, args.json == ""
+    options = _options(args, checks)
     result = {"verify": checks, "quick": args.quick, **origin(device), "rows": []}
     if args.json:
         save(Path(args.json), result)  # whether it can be written is known at once
     if not quiet:
         print(f"{'check':<18} {'N':>2} {'error':>11} {'order':>6}  on {device}")
-    options = {"loh1": {"method": args.method, "nodes": args.nodes, "distance": args.distance}}
     for name in checks:
         begin = time.perf_counter()
         for row in CHECKS[name](device, args.quick, **options.get(name, {})):

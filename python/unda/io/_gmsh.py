@@ -89,6 +89,8 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
                 names = _group_names(file)
             if name not in (b"$Nodes", b"$Elements"):
                 continue
+            if name in seen:
+                raise _Damaged(f"it has two sections {name.decode()}")
             seen.add(name)
             counts = _counts(file, head)
             if max(counts[:2]) > size:
@@ -123,7 +125,14 @@ def _group_names(file: Any) -> dict[tuple[int, int], str]:
     """Read $PhysicalNames: dimension, number and name a line."""
     names = {}
     for _ in range(int(file.readline())):
-        dimension, number, name = file.readline().decode("utf-8", "replace").split(maxsplit=2)
+        line = file.readline()
+        try:
+            dimension, number, name = line.decode().split(maxsplit=2)
+        except UnicodeDecodeError as error:
+            raise MeshError(
+                f"$PhysicalNames has the line {line.strip().decode('latin-1')!r} if its letters are Latin-1, "
+                "expected UTF-8: save the file in that encoding, or name the group in plain letters"
+            ) from error
         names[int(dimension), int(number)] = name.strip().strip('"')
     return names
 

@@ -43,7 +43,8 @@ def _line(content: bytes, at: int) -> int:
 
 def _sections(content: bytes, *, binary: bool) -> dict[str, tuple[int, int]]:
     """Return where the inner lines of each section begin and end, or say where the file breaks off."""
-    found, open_mark = {}, None
+    found: dict[str, tuple[int, int]] = {}
+    open_mark = None
 
     def place(at: int) -> str:
         return f"byte {at}" if binary else f"line {_line(content, at)}"
@@ -53,9 +54,14 @@ def _sections(content: bytes, *, binary: bool) -> dict[str, tuple[int, int]]:
 
     for mark in _MARK.finditer(content):
         if mark[1] is None and open_mark is None:
-            open_mark = mark
+            open_mark, name = mark, mark[2].decode()
+            if name in ("Nodes", "Elements") and name in found and not binary:
+                raise _Fault(
+                    f"{place(mark.start())} begins a second section ${name}, the first ends in "
+                    f"{place(found[name][1])}; expected one: save the whole mesh again from Gmsh"
+                )
         elif open_mark is not None and mark[1] is not None and mark[2] == open_mark[2]:
-            found[mark[2].decode()] = open_mark.end() + 1, mark.start()
+            found.setdefault(mark[2].decode(), (open_mark.end() + 1, mark.start()))
             open_mark = None
         elif not binary:  # of bytes that are numbers some may look like this
             expected = f"the end of {name_of(open_mark)}" if open_mark else "the beginning of a section"

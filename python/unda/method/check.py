@@ -26,6 +26,7 @@ _NEAR = {"tet": 2.0, "hex": 4.0}  # edges of a brick, from a source
 _PER_BRICK = {"tet": 6.0, "hex": 1.0}  # cells of one
 _VERY_NEAR = 1.0
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
+_WARPED = 0.04  # difference of a cell's edges: of degree 1 errors then end at about 1 % (_slopes)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
 
 
@@ -111,6 +112,7 @@ def check(sim: Any) -> Report:
     resolution(sim, report, sim.num_node)
     worst_cells(sim, report)
     _losses(sim, report)
+    _slopes(sim, report)
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
     table = sim._material[:, 0]  # of nodes, one is enough
     fastest = float(sim.medium._speeds(table).max())
@@ -170,6 +172,25 @@ def _losses(sim: Any, report: Report) -> None:
         report.notes.append(
             f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
             "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
+        )
+
+
+def _slopes(sim: Any, report: Report) -> None:
+    """Look at hexahedra of degree 1, where slopes are exact only if opposite edges are equal."""
+    if sim.mesh.shape != "hex" or sim.config["degree"] > 1:
+        return
+    corners = sim.mesh.coordinates(1).reshape(-1, 2, 2, 2, 3)
+    unlike = np.zeros(len(corners))
+    for axis in (1, 2, 3):
+        edges = np.diff(corners, axis=axis).reshape(-1, 4, 3)
+        mean = edges.mean(axis=1, keepdims=True)
+        unlike += ((edges - mean) ** 2).sum(axis=(1, 2)) / (mean**2).sum(axis=(1, 2)) / 12.0
+    warped = float(np.sqrt(unlike.mean()))
+    if warped > _WARPED:
+        report.warnings.append(
+            f"degree 1 on warped hexahedra: opposite edges of a cell differ by {100 * warped:.0f} % from "
+            "their mean, and errors of some per cent remain however fine the mesh unless it is smooth "
+            "(docs/dg.md); take degree 2 or more, or parallelepipeds"
         )
 
 

@@ -294,8 +294,8 @@ class DG(Simulation):
             Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and
             warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
             on faces, receivers beside sources, receivers that record zero and sources without effect by
-            construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
-            unknown frequency. Prints as text; true where there is no warning.
+            construction, exact outer data of another medium, degree 1 on warped hexahedra. Notes: slivers,
+            good conductors, sources of unknown frequency. Prints as text; true where there is no warning.
 
         Examples
         --------
