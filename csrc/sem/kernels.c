@@ -68,8 +68,7 @@ static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan
             "axes is 2 at degree %d, expected 1: a plane of nodes of %d unknowns in float%d does not fit the "
             "registers of a thread",
             s->options.degree, plan->dim, 8 * s->real_bytes);
-    plan->planes =
-        plan->assembly != ATOMICALLY && fits && (given ? given == 2 : plan->dim == 1 && many);
+    plan->planes = plan->assembly != ATOMICALLY && fits && (given ? given == 2 : plan->dim == 1 && many);
     return UNDA_OK;
 }
 
