@@ -60,7 +60,8 @@ def pytest_runtest_call(item):
 def pytest_runtest_makereport(item, call):
     report = yield
     used = getattr(item, "used_seconds", 0.0)
-    if call.when == "call" and used > LIMIT_SECONDS and report.passed and not is_marked(item, "slow"):
+    free = is_marked(item, "slow") or item.config.option.markexpr == "sanitize"  # ten times as slow
+    if call.when == "call" and used > LIMIT_SECONDS and report.passed and not free:
         report.outcome = "failed"
         report.longrepr = f"took {used:.1f} s of processors, a default test has {LIMIT_SECONDS:.0f} s"
     return report

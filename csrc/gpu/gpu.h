@@ -147,9 +147,6 @@ void gpu_module_free(struct gpu_module *module);
  * it dynamic_bytes of shared memory (past 48 KB the driver must be asked). */
 unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module, const char *name,
                            int dynamic_bytes);
-/* As much of L1 as can be is shared memory while the kernel runs, whatever it needs. A multiprocessor on which this
- * changes from one kernel to the next first comes to rest, which costs short kernels a few microseconds. */
-unda_status gpu_kernel_all_shared(struct gpu_kernel *kernel);
 /* Zeros mean 1, but grid[0] must be given: an empty launch is refused. */
 struct gpu_shape {
     int64_t grid[3];

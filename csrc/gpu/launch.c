@@ -7,14 +7,7 @@
 #include <string.h>
 
 /* CUfunction_attribute */
-enum {
-    MAX_THREADS = 0,
-    SHARED_BYTES = 1,
-    LOCAL_BYTES = 3,
-    NUM_REGS = 4,
-    MAX_DYNAMIC_BYTES = 8,
-    SHARED_PERCENT = 9
-};
+enum { MAX_THREADS = 0, SHARED_BYTES = 1, LOCAL_BYTES = 3, NUM_REGS = 4, MAX_DYNAMIC_BYTES = 8 };
 enum { FREE_DYNAMIC_BYTES = 48 * 1024 }; /* allowed without asking */
 /* CUlaunchAttributeID: programmatic stream serialization */
 enum { STREAM_SERIALIZATION = 6 };
@@ -148,11 +141,6 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
             made.registers, made.spill_bytes, made.shared_bytes, dynamic_bytes);
     *kernel = made;
     return UNDA_OK;
-}
-
-unda_status gpu_kernel_all_shared(struct gpu_kernel *kernel)
-{
-    return CU_IN(kernel->gpu, cuFuncSetAttribute, kernel->function, SHARED_PERCENT, 100);
 }
 
 /* ---- launching ---- */

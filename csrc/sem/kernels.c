@@ -254,9 +254,6 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     if (r->plan.assembly == ATOMICALLY)
         TRY(gpu_kernel_get(&r->pad_kernel, r->module, "sem_pad", 0));
     s->compile_seconds += clock_seconds() - begin;
-    struct gpu_kernel *kernel[] = {&r->tile_kernel, &r->shared_kernel, &t->begin, &t->record, &t->advance};
-    for (int i = 0; i < 5 && sem_is_small(s); i++)
-        TRY(gpu_kernel_all_shared(kernel[i]));
     return UNDA_OK;
 }
 

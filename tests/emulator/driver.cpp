@@ -302,8 +302,6 @@ API cuFuncGetAttribute(int *value, int which, void *f) {
 }
 API cuFuncSetAttribute(void *f, int which, int value) {
     IN_CONTEXT;
-    if (which == 9) /* what part of L1 is shared memory: a wish */
-        return value >= 0 && value <= 100 ? 0 : (int)INVALID_VALUE;
     bool good = which == 8 && (size_t)value <= shared_limit;
     return good ? ((emu_kernel *)f)->dynamic_limit = (unsigned)value, 0 : (int)INVALID_VALUE;
 }
