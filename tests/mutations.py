@@ -586,6 +586,8 @@ def failing(copy: Path, path: str = "") -> str:
         seen_by = ["test_exact_line"]
     if path == "python/unda/method/fd_sides.py":
         seen_by = ["test_fd_flat"]
+    if path == "cuda/dg/update.h":
+        seen_by = ["test_cuda_engine", "test_dg_hex_cuda"]
     if path in ("csrc/fd/range.c", "csrc/solver/source.c"):
         seen_by = ["test_fd_units", "test_c_library"]
     if "staggered" in path or "cpml" in path or both:
