@@ -90,7 +90,7 @@ def misfit(one, other):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    cells, spaces = (4, [18, 30]) if parser.parse_args().quick else (8, [30, 42, 58, 82])
+    cells, spaces = (4, [22, 42]) if parser.parse_args().quick else (8, [30, 42, 58, 82])
     wavelength = NODES * SIZE / (cells * DEGREE)
     f0 = shortest(1.0) / wavelength
     until = 4.5 / f0  # the source ends at 3 / f0
