@@ -11,7 +11,7 @@
  *
  * R is a.rhs, [field][elem][PITCH] as a state. T and P share a.products, since one is dead when the other begins:
  * T [field][elem][GRADIENT_PITCH], row j NP + node; P [field][elem][NUM_FACE NFP]. One thread a node, block = TILE
- * elements.
+ * elements; the paper computes the jumps of both sides of a face at once, here each element does its own.
  * Bytes per DOF (float32, LSRK4): 53, 57, 64 (acoustic, elastic, Maxwell) + 32 NFP / NP, of which the update 20.
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE, THREADS,
  * SHARED_BYTES, LOCAL, INCIDENT, NODES, PITCH (layout/fields.h), GRADIENT_PITCH. */

@@ -14,6 +14,7 @@ import pytest
 import unda
 from nodal_reference import Tetrahedra
 from physics_cases import CASES
+from unda.method import speed
 
 REAL = cuda_device.prepare()
 pytestmark = [pytest.mark.gpu_or_stand_in, pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")]
@@ -80,6 +81,24 @@ def test_steps_in_graphs_have_the_bits_of_single_ones():
         found.append((fields(sim), rec[sim.fields[0]]))
     for one in found[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(one, found[0], strict=True))
+
+
+def test_the_profile_counts_what_each_function_needs_without_padding():
+    """Of 10 nodes and 4 x 6 face nodes of a cell: 4 fields, 9 numbers of geometry, 2 of material."""
+    sim, _ = simulation(kernel_options={"pad": 64, "pad_gradient": 64})
+    found, num = speed.kernel_seconds(sim, 2), sim.mesh.num_elem
+    values = {
+        "gradient": (2 * 30 * 10, 10 + 30),
+        "divergence": (2 * 30 * 10, 30 + 10),
+        "lift": (2 * 10 * 24 * 4, (24 + 2 * 10) * 4),
+        "dg_update": (4 * 10 * 4, 10 * (1 + 1 + 3) * 4 + 2),
+    }
+    for name, (flops, reals) in values.items():
+        assert (found[name]["flops"], found[name]["bytes"]) == (num * flops, num * 8 * reals)
+    volume, surface = found["dg_volume"], found["dg_surface"]
+    assert volume["bytes"] == num * 8 * (10 * (3 + 3 + 3 + 3) + 9)
+    assert surface["bytes"] == num * (8 * ((10 + 24) * 4 + 9 + 4 * 3) + 4 * 4)
+    assert volume["flops"] > 0 and surface["flops"] > 0
 
 
 # ---- TF32
