@@ -529,7 +529,7 @@ MUTATIONS = [
     ("cuda/dg/f1.cu", "? 2 << 2 * axis", "? 1 << 2 * axis"),
     ("csrc/dg/work.c", "? num_surface(dg) : 0", "? dg->space.num_node : 0"),
     # matrix products
-    ("csrc/dg/kernel_gemm.c", "z.first, begin, end, true", "z.first, begin, end, false"),
+    ("csrc/dg/kernel_gemm.c", "0, z.first, begin, end, true", "0, z.first, begin, end, false"),
     ("csrc/dg/kernel_gemm.c", "round_up(3 * z.node, plan->part[PAD_GRADIENT])", "3 * z.node"),
     ("csrc/dg/kernel_gemm.c", "moved = (face + 2 * np) * all", "moved = (face + np) * all"),
     ("csrc/gpu/blas.c", "tf32 ? COMPUTE_32_TF32 : COMPUTE_32_PEDANTIC", "COMPUTE_32_PEDANTIC"),
