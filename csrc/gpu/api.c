@@ -245,8 +245,7 @@ static unda_status open_cublas(void)
     if (!find_library(&cublas_library))
         FAIL(UNDA_ERR_NO_DEVICE,
              "no usable cuBLAS was found, which kernel gemm needs; install unda-waves[cuda] (driver 13 or "
-             "newer) "
-             "or unda-waves[cuda12], or choose another kernel:%s",
+             "newer) or unda-waves[cuda12], or choose another kernel:%s",
              text_of(&cublas_lines));
     atomic_store(&cublas_ready, true);
     return UNDA_OK;
