@@ -609,7 +609,8 @@ typedef enum unda_tuned {
     UNDA_TUNED_NOT = 0,
     UNDA_TUNED_BY_ONE = 1,  /* n - 1, n + 1 */
     UNDA_TUNED_BY_HALF = 2, /* n / 2, 2 n */
-    UNDA_TUNED_BOTH = 3     /* n - 1, n + 1, 2 n */
+    UNDA_TUNED_BOTH = 3,    /* n - 1, n + 1, 2 n */
+    UNDA_TUNED_POWERS = 4   /* 1, 2, 4, .. 128 */
 } unda_tuned;
 
 /* A kernel of a method on a kind of device, and its options. */

@@ -64,6 +64,9 @@ SEEN_BY_ONE = {
     "cuda/dg/line_sums.h": "test_dg_hex_cuda",
     "cuda/dg/columns.cu": "test_dg_hex_cuda",
     "csrc/dg/kernels.c": "test_dg_hex_cuda",
+    "csrc/dg/kernel_gemm.c": "test_gemm",
+    "csrc/gpu/blas.c": "test_gemm",
+    "cuda/layout/fields.h": "test_gemm",
     "cuda/dg/column_metric.h": "test_dg_hex_cuda",
     "cuda/dg/line_ends.h": "test_dg_hex_cuda",
     "cuda/dg/line_fluids.h": "test_dg_hex_cuda",
@@ -526,6 +529,13 @@ MUTATIONS = [
     ("cuda/dg/base.cu", "2 * AXIS + SIDE), acc)", "2 * AXIS), acc)"),
     ("cuda/dg/f1.cu", "? 2 << 2 * axis", "? 1 << 2 * axis"),
     ("csrc/dg/work.c", "? num_surface(dg) : 0", "? dg->space.num_node : 0"),
+    # matrix products
+    ("csrc/dg/kernel_gemm.c", "0, z.first, begin, end, true", "0, z.first, begin, end, false"),
+    ("csrc/dg/kernel_gemm.c", "round_up(3 * z.node, plan->part[PAD_GRADIENT])", "3 * z.node"),
+    ("csrc/dg/kernel_gemm.c", "moved = (face + 2 * np) * all", "moved = (face + np) * all"),
+    ("csrc/gpu/blas.c", "tf32 ? COMPUTE_32_TF32 : COMPUTE_32_PEDANTIC", "COMPUTE_32_PEDANTIC"),
+    ("csrc/gpu/blas.c", "? MATH_TF32 : MATH_PEDANTIC", "? MATH_TF32 : MATH_TF32"),
+    ("cuda/layout/fields.h", "total / NODES * PITCH", "total"),
     # spectral elements
     ("csrc/sem/metric.c", "to[MAP_PER_UNIT] = 1;", "to[MAP_PER_UNIT] = 2;"),
     ("csrc/sem/cuda_stable.c", "-diagonal, now, -back,", "-diagonal, now, back,"),

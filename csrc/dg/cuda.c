@@ -30,6 +30,10 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
     gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
+    const struct dg_library *library = t->plan.kernel->library;
+    int64_t products = library ? space_num_total(&dg->space) * library->reals(s, &t->plan) : 0;
+    gpu_want(w, 1, &t->products, products * real, "matrix products");
+    gpu_want(w, 1, &t->workspace, library ? GPU_BLAS_BYTES : 0, "workspace of cuBLAS");
     for (int i = 0; i < NUM_BUF; i++)
         gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
     s->device_bytes = w->bytes;
@@ -67,7 +71,7 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     SCRATCH double *packed = NULL;
     int64_t num = dg->space.num_owned, count = plan_matrix_count(s, &t->plan);
     if (count > 0)
-        TRY(plan_pack_rows(s, &t->plan, &packed));
+        TRY(plan_pack(s, &t->plan, &packed));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
         TRY(gpu_upload_reals(t->stream, t->metric, dg->metric, num * NUM_MAP, s->real_bytes));
@@ -99,6 +103,17 @@ static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
     return UNDA_OK;
 }
 
+/* Products are queued once, so that the library has loaded its code before any are captured. */
+static unda_status open_library(unda_solver *s, struct dg_cuda *t)
+{
+    const struct plan *plan = &t->plan;
+    TRY(gpu_blas_new(&t->blas, t->stream, t->workspace, s->real_bytes, plan->tf32));
+    for (int i = 0; i < plan->kernel->num_function; i++)
+        if (plan_is_product(plan, i))
+            TRY(plan->kernel->library->multiply(s, i, 0, dg_tables(s)->space.num_owned));
+    return gpu_sync(t->stream);
+}
+
 static unda_status create(unda_solver *s)
 {
     struct dg_cuda *t;
@@ -116,7 +131,8 @@ static unda_status create(unda_solver *s)
         TRY(plan_compile(s, UPDATE_AB3));
     s->num_launch = dg_tables(s)->integration.kind->num_stage * t->plan.kernel->num_function;
     TRY(solver_add_hook(s, points_launch_record, NULL));
-    return fill(s, t);
+    TRY(fill(s, t));
+    return t->plan.kernel->library ? open_library(s, t) : UNDA_OK;
 }
 
 static void destroy(unda_solver *s)
@@ -129,6 +145,7 @@ static void destroy(unda_solver *s)
         for (int i = 0; i < NUM_VARIANT; i++)
             gpu_module_free(t->stage_module[i]);
         gpu_module_free(t->state_module);
+        gpu_blas_free(t->blas);
         gpu_stream_free(t->stream);
         gpu_close(t->gpu);
     }
@@ -171,6 +188,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
     a.incident = POINTER(t->incident);
     a.incident_range = POINTER(t->incident_range);
     a.metric = POINTER(t->metric);
+    a.products = POINTER(t->products);
     return a;
 }
 
@@ -179,6 +197,8 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
                                int64_t end)
 {
     struct dg_cuda *t = tables(s);
+    if (plan_is_product(&t->plan, part))
+        return t->plan.kernel->library->multiply(s, part, begin, end);
     struct dg_args a = arguments(s, stage);
     int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
     struct block_shape one = plan_block(&t->plan, part);
@@ -327,8 +347,15 @@ static unda_status queue_part(void *of)
 static void count_work(const unda_solver *s, int part, unda_profile *profile)
 {
     const struct dg *dg = dg_tables(s);
-    int work = tables(s)->plan.kernel->work[part];
+    const struct dg_kernel *kernel = tables(s)->plan.kernel;
+    int work = kernel->work[part];
     double num = (double)dg->space.num_owned;
+    if (kernel->library) {
+        kernel->library->count(s, part, &profile->flops[part], &profile->bytes[part]);
+        profile->flops[part] *= num;
+        profile->bytes[part] *= num;
+        return;
+    }
     profile->flops[part] = num * (double)dg_work_flops(dg, work, s->options.integrator);
     profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes, true);
 }

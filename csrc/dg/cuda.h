@@ -18,13 +18,15 @@ struct batch {
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
+    struct gpu_blas *blas; /* of a kernel that needs it */
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
     struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
     struct plan plan;
     int64_t num_block;
     struct gpu_wants wants; /* what create allocates */
     gpu_ptr buffer[NUM_BUF];
-    gpu_ptr elem_record, metric, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list;
+    gpu_ptr elem_record, metric, face_coef, neighbor, face_node, matrix, rhs, products, workspace, clock, bad,
+        packed, list;
     int64_t packed_count;  /* elements that packed and list hold */
     struct gpu_pool lists; /* sources, incident waves, receivers */
     gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
@@ -52,7 +54,9 @@ static inline int variant(const unda_solver *s, int update)
 static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 {
     int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
-    return (num + unit - 1) / unit * unit * dg_elem_bytes(s);
+    int64_t bytes = plan->pitch ? (int64_t)plan->pitch * dg_tables(s)->physics->num_field * s->real_bytes
+                                : dg_elem_bytes(s);
+    return (num + unit - 1) / unit * unit * bytes;
 }
 
 /* kernels.c */

@@ -5,7 +5,7 @@
 enum { ROWS, TILE, NUM_PART };
 
 /* [block][node][field][32 elements], cuda/layout/elements.h. */
-static const struct layout layout_elements = {"layout/elements.h", 32};
+static const struct layout layout_elements = {"layout/elements.h", 32, false};
 
 static void size(const unda_solver *s, struct plan *plan)
 {

@@ -10,7 +10,7 @@
 #define ENTRY(name) &dg_kernel_##name.base,
 const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
 
-const struct layout layout_nodes = {"layout/nodes.h", 1};
+const struct layout layout_nodes = {"layout/nodes.h", 1, false};
 
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {
@@ -81,6 +81,10 @@ void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defin
 {
     gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
     gpu_define(defines, "LAYOUT=\"%s\"", plan->kernel->layout->file);
+    if (plan->kernel->layout->padded) {
+        gpu_define(defines, "NODES=%d", dg_tables(s)->space.num_node);
+        gpu_define(defines, "PITCH=%d", plan->pitch);
+    }
 }
 
 /* The derivative is a list of numbers that the compiler reads. */
@@ -141,8 +145,9 @@ unda_status plan_compile(unda_solver *s, int update)
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
     for (int i = 0; i < kernel->num_function; i++)
-        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
-                           plan_block(&t->plan, i).shared_bytes));
+        if (!plan_is_product(&t->plan, i))
+            TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
+                               plan_block(&t->plan, i).shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
@@ -157,6 +162,8 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
     struct gpu_source source = stage_source(s, &plan, update, &defines);
     for (int i = 0; i < plan.kernel->num_function; i++) {
+        if (plan_is_product(&plan, i))
+            continue;
         unda_kernel_resources one = {.size_bytes = sizeof one};
         TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));
         worst->registers = one.registers > worst->registers ? one.registers : worst->registers;
@@ -192,6 +199,8 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
 {
+    if (plan->kernel->library)
+        return plan->kernel->library->pack(s, plan, NULL);
     if (plan->rows == 0)
         return 0;
     return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
@@ -199,14 +208,13 @@ int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
             dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
 }
 
-unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed)
+static void pack_rows(const unda_solver *s, const struct plan *plan, double *packed)
 {
     const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
-    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
     for (int row = 0; row < np; row++) {
-        double *to = *packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        double *to = packed + (int64_t)(row % groups) * plan->rows + row / groups;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
@@ -214,5 +222,14 @@ unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double
             for (int m = 0; m < nf; m++)
                 to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
     }
+}
+
+unda_status plan_pack(const unda_solver *s, const struct plan *plan, double **packed)
+{
+    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
+    if (plan->kernel->library)
+        plan->kernel->library->pack(s, plan, *packed);
+    else
+        pack_rows(s, plan, *packed);
     return UNDA_OK;
 }

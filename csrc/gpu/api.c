@@ -1,4 +1,4 @@
-/* api.c: opens libcuda and libnvrtc at run time and fills the tables of their functions.
+/* api.c: opens libcuda, libnvrtc and libcublas at run time and fills the tables of their functions.
  * Search order: an environment variable (then nothing else), what the process has loaded already, the folders
  * of unda_add_library_dir (pip wheels), the loader's path, /usr/local/cuda. Not here: what results mean
  * (result.c). Next: api_list.h, device.c. */
@@ -15,11 +15,12 @@
 
 struct cuda_api cuda;
 struct nvrtc_api nvrtc;
+struct cublas_api cublas;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *cuda_handle; /* libcuda, open though perhaps not initialised */
-static atomic_bool cuda_ready, nvrtc_ready;
-static struct text cuda_lines, nvrtc_lines; /* what was tried, under the lock */
+static atomic_bool cuda_ready, nvrtc_ready, cublas_ready;
+static struct text cuda_lines, nvrtc_lines, cublas_lines; /* what was tried, under the lock */
 
 /* The file that a function lives in. */
 static const char *file_of(const void *function)
@@ -96,6 +97,55 @@ unda_status cuda_load(void)
     return status;
 }
 
+/* ---- where libraries are looked for ---- */
+
+/* A library that releases of CUDA bring. */
+struct library {
+    const char *variable;                     /* of the environment, which names the file */
+    const char *names[2];                     /* of the releases that the engine knows, the newest first */
+    bool (*try)(const char *path, int flags); /* opens it if it can be used; a line in the report */
+    struct text *lines;
+};
+
+/* Folder "" means the loader's path. */
+static bool try_folder(const struct library *library, const char *folder, int flags)
+{
+    bool found = false;
+    for (int i = 0; i < 2 && !found; i++) {
+        TEXT struct text path = {0};
+        text_add(&path, "%s%s%s", folder, folder[0] ? "/" : "", library->names[i]);
+        found = library->try(text_of(&path), flags);
+    }
+    return found;
+}
+
+static bool find_library(const struct library *library)
+{
+    const char *chosen = getenv(library->variable);
+    text_clear(library->lines);
+    if (chosen)
+        return library->try(chosen, 0);
+    if (try_folder(library, "", RTLD_NOLOAD))
+        return true;
+    bool found = false, more = true;
+    for (int i = 0; more && !found; i++) {
+        TEXT struct text folder = {0};
+        more = settings_library_dir(i, &folder);
+        found = more && try_folder(library, text_of(&folder), 0);
+    }
+    return found || try_folder(library, "", 0) || try_folder(library, "/usr/local/cuda/lib64", 0);
+}
+
+/* What a newer major release than the driver's makes is refused by the driver. */
+static bool suits_driver(const char *path, int version, struct text *lines)
+{
+    if (cuda.version == 0 || version / 1000 <= cuda.version / 1000)
+        return true;
+    text_add(lines, "\n  %s: version %d.%d is too new for the driver, which has %d.%d", path, version / 1000,
+             version % 1000 / 10, cuda.version / 1000, cuda.version % 1000 / 10);
+    return false;
+}
+
 /* ---- libnvrtc ---- */
 
 /* NVRTC opens libnvrtc-builtins by its bare name: loaded from beside it beforehand, it cannot come from
@@ -114,16 +164,6 @@ static void preload_builtins(const char *library)
     }
 }
 
-/* Code of a newer major release than the driver's is refused by the driver. */
-static bool suits_driver(const char *path)
-{
-    if (cuda.version == 0 || nvrtc.version / 1000 <= cuda.version / 1000)
-        return true;
-    text_add(&nvrtc_lines, "\n  %s: version %d.%d is too new for the driver, which has %d.%d", path,
-             nvrtc.version / 1000, nvrtc.version % 1000 / 10, cuda.version / 1000, cuda.version % 1000 / 10);
-    return false;
-}
-
 static bool try_nvrtc(const char *path, int flags)
 {
     void *handle = open_library(path, flags, &nvrtc_lines);
@@ -139,47 +179,20 @@ static bool try_nvrtc(const char *path, int flags)
     }
     nvrtc.version = 1000 * major + 10 * minor;
     const char *file = file_of(*(void **)&nvrtc.nvrtcVersion);
-    if (!suits_driver(file))
+    if (!suits_driver(file, nvrtc.version, &nvrtc_lines))
         return dlclose(handle), false;
     text_add(&nvrtc_lines, "\n  %s: version %d.%d", file, major, minor);
     preload_builtins(file);
     return true;
 }
 
-/* Tries the releases that the engine knows, the newest first; folder "" means the loader's path. */
-static bool try_folder(const char *folder, int flags)
-{
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
-    bool found = false;
-    for (int i = 0; i < 2 && !found; i++) {
-        TEXT struct text path = {0};
-        text_add(&path, "%s%s%s", folder, folder[0] ? "/" : "", names[i]);
-        found = try_nvrtc(text_of(&path), flags);
-    }
-    return found;
-}
-
-static bool find_nvrtc(void)
-{
-    const char *chosen = getenv("UNDA_LIBNVRTC");
-    text_clear(&nvrtc_lines);
-    if (chosen)
-        return try_nvrtc(chosen, 0);
-    if (try_folder("", RTLD_NOLOAD))
-        return true;
-    bool found = false, more = true;
-    for (int i = 0; more && !found; i++) {
-        TEXT struct text folder = {0};
-        more = settings_library_dir(i, &folder);
-        found = more && try_folder(text_of(&folder), 0);
-    }
-    return found || try_folder("", 0) || try_folder("/usr/local/cuda/lib64", 0);
-}
+static const struct library nvrtc_library = {
+    "UNDA_LIBNVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, try_nvrtc, &nvrtc_lines};
 
 static unda_status open_nvrtc(void)
 {
     open_cuda();
-    if (!find_nvrtc())
+    if (!find_library(&nvrtc_library))
         FAIL(UNDA_ERR_NO_DEVICE,
              "no usable NVRTC was found; install unda-waves[cuda] (driver 13 or newer) or "
              "unda-waves[cuda12]:%s",
@@ -198,10 +211,61 @@ unda_status nvrtc_load(void)
     return status;
 }
 
+/* ---- libcublas ---- */
+
+static bool try_cublas(const char *path, int flags)
+{
+    enum { MAJOR, MINOR }; /* libraryPropertyType */
+    void *handle = open_library(path, flags, &cublas_lines);
+    if (!handle)
+        return false;
+#define FILL(name, symbol, arguments) *(void **)&cublas.name = dlsym(handle, #symbol);
+    CUBLAS_LIST(FILL)
+#undef FILL
+    int major = 0, minor = 0;
+    if (!cublas.cublasGetProperty || cublas.cublasGetProperty(MAJOR, &major) ||
+        cublas.cublasGetProperty(MINOR, &minor)) {
+        text_add(&cublas_lines, "\n  %s: is not cuBLAS (no cublasGetProperty)", path);
+        return dlclose(handle), false;
+    }
+    cublas.version = 1000 * major + 10 * minor;
+    const char *file = file_of(*(void **)&cublas.cublasGetProperty);
+    if (!suits_driver(file, cublas.version, &cublas_lines))
+        return dlclose(handle), false;
+    text_add(&cublas_lines, "\n  %s: version %d.%d", file, major, minor);
+    return true;
+}
+
+static const struct library cublas_library = {
+    "UNDA_LIBCUBLAS", {"libcublas.so.13", "libcublas.so.12"}, try_cublas, &cublas_lines};
+
+static unda_status open_cublas(void)
+{
+    open_cuda();
+    if (!find_library(&cublas_library))
+        FAIL(UNDA_ERR_NO_DEVICE,
+             "no usable cuBLAS was found, which kernel gemm needs; install unda-waves[cuda] (driver 13 or "
+             "newer) or unda-waves[cuda12], or choose another kernel:%s",
+             text_of(&cublas_lines));
+    atomic_store(&cublas_ready, true);
+    return UNDA_OK;
+}
+
+unda_status cublas_load(void)
+{
+    if (atomic_load(&cublas_ready))
+        return UNDA_OK;
+    pthread_mutex_lock(&lock);
+    unda_status status = atomic_load(&cublas_ready) ? UNDA_OK : open_cublas();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 void libraries_report(struct text *text)
 {
     pthread_mutex_lock(&lock);
     text_add(text, "driver (libcuda):%s\ncompiler (libnvrtc):%s\n", text_of(&cuda_lines),
              text_of(&nvrtc_lines));
+    text_add(text, "matrix products (libcublas, for kernel gemm):%s\n", text_of(&cublas_lines));
     pthread_mutex_unlock(&lock);
 }

@@ -1,4 +1,4 @@
-/* api.h: calling the CUDA driver and NVRTC, which are opened at run time, and turning results into statuses.
+/* api.h: calling the CUDA driver, NVRTC and cuBLAS, which are opened at run time, and turning results into statuses.
  * No CUDA header is needed: handles are void *, addresses uint64_t, results int.
  * Next: api_list.h (the functions), api.c (finding them), result.c (what a result means). */
 #ifndef UNDA_GPU_API_H
@@ -52,14 +52,20 @@ struct nvrtc_api {
     NVRTC_LIST(MEMBER)
     int version;
 };
+struct cublas_api {
+    CUBLAS_LIST(MEMBER)
+    int version; /* 13000 for 13.0 */
+};
 #undef MEMBER
-extern struct cuda_api cuda;   /* filled by cuda_load */
-extern struct nvrtc_api nvrtc; /* filled by nvrtc_load */
+extern struct cuda_api cuda;     /* filled by cuda_load */
+extern struct nvrtc_api nvrtc;   /* filled by nvrtc_load */
+extern struct cublas_api cublas; /* filled by cublas_load */
 
 /* Opens the library unless it is open. Finding none is tried again at the next call. cuda_load also runs
  * cuInit. */
 unda_status cuda_load(void);
 unda_status nvrtc_load(void);
+unda_status cublas_load(void);
 /* One line for each file that was tried, for unda_device_report. */
 struct text;
 void libraries_report(struct text *text);
@@ -70,9 +76,12 @@ void libraries_report(struct text *text);
 #define CU(name, ...)           cuda_status(CU_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
 #define NVRTC_RESULT(name, ...) (nvrtc.name ? nvrtc.name(__VA_ARGS__) : CUDA_MISSING)
 #define NVRTC(name, ...)        nvrtc_status(NVRTC_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
+#define CUBLAS(name, ...)                                                                                    \
+    cublas_status(cublas.name ? cublas.name(__VA_ARGS__) : CUDA_MISSING, #name, __FILE__, __LINE__)
 
 unda_status cuda_status(int result, const char *call, const char *file, int line);
 unda_status nvrtc_status(int result, const char *call, const char *file, int line);
+unda_status cublas_status(int result, const char *call, const char *file, int line);
 /* Whether a sticky error was seen; the process can then only be restarted. */
 bool cuda_is_lost(void);
 /* "CUDA_ERROR_INVALID_VALUE (invalid argument)"; never NULL. */

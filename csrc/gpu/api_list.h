@@ -1,6 +1,6 @@
-/* api_list.h: every function of the CUDA driver and of NVRTC that the library calls, one per line.
- * Not here: how they are found (api.c). The stand-in driver of the tests is checked against this list.
- * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult). Next: api.h. */
+/* api_list.h: every function of the CUDA driver, of NVRTC and of cuBLAS that the library calls, one per line.
+ * Not here: how they are found (api.c). The stand-ins of the tests are checked against this list.
+ * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult, cublasStatus_t). Next: api.h. */
 
 #define CUDA_LIST(X)                                                                                         \
     X(cuInit, cuInit, (unsigned))                                                                            \
@@ -65,3 +65,14 @@
     X(nvrtcGetCUBIN, nvrtcGetCUBIN, (void *, char *))                                                        \
     X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (void *, size_t *))                                    \
     X(nvrtcGetProgramLog, nvrtcGetProgramLog, (void *, char *))
+
+#define CUBLAS_LIST(X)                                                                                       \
+    X(cublasGetProperty, cublasGetProperty, (int, int *))                                                    \
+    X(cublasCreate, cublasCreate_v2, (void **))                                                              \
+    X(cublasDestroy, cublasDestroy_v2, (void *))                                                             \
+    X(cublasSetStream, cublasSetStream_v2, (void *, void *))                                                 \
+    X(cublasSetWorkspace, cublasSetWorkspace_v2, (void *, void *, size_t))                                   \
+    X(cublasSetMathMode, cublasSetMathMode, (void *, int))                                                   \
+    X(cublasGemmStridedBatchedEx, cublasGemmStridedBatchedEx,                                                \
+      (void *, int, int, int, int, int, const void *, const void *, int, int, long long, const void *, int,  \
+       int, long long, const void *, void *, int, int, long long, int, int, int))

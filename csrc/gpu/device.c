@@ -162,6 +162,7 @@ const char *unda_device_report(void)
     static _Thread_local char report[8192]; /* fixed room: a thread that ends leaks nothing */
     TEXT struct text text = {0}, kernels = {0}, cache = {0};
     unda_status driver = cuda_load(), compiler = nvrtc_load();
+    (void)cublas_load(); /* the engine works without it */
     libraries_report(&text);
     report_devices(&text);
     settings_kernel_dir(&kernels);

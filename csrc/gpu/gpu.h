@@ -1,7 +1,7 @@
 /* gpu.h: the CUDA engine's host layer: devices, memory, streams, graphs, kernels compiled at run time.
  * No numerics. No CUDA header or library is needed to build, and none is opened before the
  * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, timing.c, launch.c,
- * jit.c, cache.c.
+ * jit.c, cache.c, blas.c.
  *
  * Rules
  *   threads   Every function makes the device's primary context current for its own duration, so any
@@ -174,5 +174,24 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
  * begin so: "name_". */
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
                              unda_kernel_resources *resources);
+
+/* ---- matrix products, by cuBLAS ---- */
+struct gpu_blas;
+enum { GPU_BLAS_BYTES = 32 << 20 }; /* of its workspace, as NVIDIA advises for compute capability 9.0 */
+/* Products of reals of so many bytes, 4 or 8, on a stream. They may be captured into graphs, since the workspace is
+ * given and of GPU_BLAS_BYTES. tf32: float32 rounded to TF32's eleven digits on the way into tensor cores; else each
+ * operation is that of the reals. */
+unda_status gpu_blas_new(struct gpu_blas **blas, struct gpu_stream *stream, gpu_ptr workspace,
+                         int32_t real_bytes, bool tf32);
+void gpu_blas_free(struct gpu_blas *blas);
+/* C_i = A B_i + add C_i for i < count, C_i is m x n. A, the same for all, is stored by rows, B_i and C_i by columns: so
+ * many reals from one to the next (lead), and from matrix i to matrix i + 1 (step). */
+struct gpu_product {
+    int64_t m, n, k, count;
+    gpu_ptr a, b, c;
+    int64_t lead_a, lead_b, lead_c, step_b, step_c;
+    bool add; /* false: C need not hold numbers */
+};
+unda_status gpu_blas_multiply(struct gpu_blas *blas, const struct gpu_product *product);
 
 #endif

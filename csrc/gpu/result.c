@@ -1,4 +1,4 @@
-/* result.c: turns a CUresult into a status with a message, and remembers a lost device.
+/* result.c: turns a CUresult, or what NVRTC and cuBLAS gave, into a status with a message, and remembers a lost device.
  * After a sticky error every driver call of the process fails, so the first cause is kept and no further call
  * is made. Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
 #include "api.h"
@@ -93,4 +93,44 @@ unda_status nvrtc_status(int result, const char *call, const char *file, int lin
                          "NVRTC (version %d.%d) lacks the function %s; expected 12.0 or newer",
                          nvrtc.version / 1000, nvrtc.version % 1000 / 10, call);
     return error_set(UNDA_ERR_COMPILE, file, line, "%s: NVRTC error %d", call, result);
+}
+
+/* cublasStatus_t */
+static const char *cublas_text(int result)
+{
+    switch (result) {
+    case 1:
+        return "CUBLAS_STATUS_NOT_INITIALIZED: cuBLAS does not start on this device";
+    case 3:
+        return "CUBLAS_STATUS_ALLOC_FAILED: the device has too little free memory";
+    case 7:
+        return "CUBLAS_STATUS_INVALID_VALUE: an argument is wrong";
+    case 8:
+        return "CUBLAS_STATUS_ARCH_MISMATCH: the device cannot do that";
+    case 11:
+        return "CUBLAS_STATUS_MAPPING_ERROR: device memory cannot be reached";
+    case 13:
+        return "CUBLAS_STATUS_EXECUTION_FAILED: a kernel of cuBLAS did not run";
+    case 14:
+        return "CUBLAS_STATUS_INTERNAL_ERROR: a failure inside cuBLAS";
+    case 15:
+        return "CUBLAS_STATUS_NOT_SUPPORTED: this release cannot do that";
+    default:
+        return "no description";
+    }
+}
+
+/* A sticky error of the device shows at the next call of the driver. */
+unda_status cublas_status(int result, const char *call, const char *file, int line)
+{
+    enum { ALLOC_FAILED = 3 };
+    if (result == 0)
+        return UNDA_OK;
+    if (result == CUDA_MISSING)
+        return error_set(UNDA_ERR_NO_DEVICE, file, line,
+                         "cuBLAS (version %d.%d) lacks the function %s; expected 12.0 or newer",
+                         cublas.version / 1000, cublas.version % 1000 / 10, call);
+    unda_status status = result == ALLOC_FAILED ? UNDA_ERR_DEVICE_MEMORY : UNDA_ERR_DEVICE;
+    return error_set(status, file, line, "%s: cuBLAS %d.%d gave status %d (%s)", call, cublas.version / 1000,
+                     cublas.version % 1000 / 10, result, cublas_text(result));
 }

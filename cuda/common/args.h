@@ -21,7 +21,7 @@ struct dg_args {
     void *q_new;        /* the same: state after it; other memory, neighbours still read q */
     void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;     /* AB3: r_(n-1) */
-    void *rhs;          /* kernels node, base, f1: right-hand side between their functions */
+    void *rhs;          /* kernels node, base, f1, gemm: right-hand side between their functions */
     const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients by node */
     const void *face_coef;     /* [elem][NUM_FACE][1 or NFP][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][NUM_FACE]: index.h */
@@ -49,8 +49,9 @@ struct dg_args {
      * element or one a node; or [elem][NUM_MAP]. */
     const void *metric;
     long long num_metric; /* items */
+    void *products;       /* gemm: what its matrix products read and write (dg/gemm.cu) */
 };
-SIZE_IS(dg_args, 264);
+SIZE_IS(dg_args, 272);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {

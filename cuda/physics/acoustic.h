@@ -18,7 +18,11 @@
  * A physics with NUM_LOCAL > 0 has a local law, what the fields of a node do to each other there without any
  * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
  * lets something decay, which limits dt. Auxiliary fields (memory variables) are the last of NUM_FIELD: they
- * have no trace, `from_reference` gives them 0 and `local` their equation (tests/dg/test_auxiliary_fields.py). */
+ * have no trace, `from_reference` gives them 0 and `local` their equation (tests/dg/test_auxiliary_fields.py).
+ *
+ * Matrix products of fields in physical components, which know no material, use `from_reference` with the
+ * coefficients UNIT_COEF; of what they give, `rates` makes dq/dt and leaves auxiliary fields alone. With pairs
+ * (GRAD_DIV = n) that is acc_i of the n first fields. */
 #include "physics/undefine.h"
 
 #define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
@@ -27,6 +31,7 @@
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
 #define NUM_WAVE      1
 #define NUM_COEF      2 /* 1/rho, rho c^2 */
+#define UNIT_COEF     {-1, -1}
 #define NUM_LOCAL     0 /* the last of these, coefficients of the local law */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
 #define NUM_REF       4 /* p w1 w2 w3 */
@@ -156,4 +161,12 @@ DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VA
     rhs[1] = -coef[0] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
     rhs[2] = -coef[0] * (g[1] * acc[1] + g[4] * acc[2] + g[7] * acc[3]);
     rhs[3] = -coef[0] * (g[2] * acc[1] + g[5] * acc[2] + g[8] * acc[3]);
+}
+
+/* dq/dt from what `from_reference` gives of UNIT_COEF, (div v, grad p). */
+DEVICE void FN(rates)(const VAL *w, const VAL *coef, VAL *rhs)
+{
+    rhs[0] = -coef[1] * w[0];
+    for (int i = 1; i < 4; i++)
+        rhs[i] = -coef[0] * w[i];
 }

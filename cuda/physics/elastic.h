@@ -20,6 +20,7 @@
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
 #define NUM_WAVE      2
 #define NUM_COEF      3 /* 1/rho, lambda, mu */
+#define UNIT_COEF     {1, 0, 1}
 #define NUM_LOCAL     0
 #define NUM_FACE_COEF 8  /* see face_coefficients */
 #define NUM_REF       12 /* v, s_1, s_2, s_3 */
@@ -209,6 +210,17 @@ DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VA
     rhs[6] = coef[2] * (e[1][2] + e[2][1]);
     rhs[7] = coef[2] * (e[0][2] + e[2][0]);
     rhs[8] = coef[2] * (e[0][1] + e[1][0]);
+}
+
+/* dq/dt from what `from_reference` gives of UNIT_COEF, (div sigma, e + e^T). */
+DEVICE void FN(rates)(const VAL *w, const VAL *coef, VAL *rhs)
+{
+    VAL pressure = coef[1] * ((REAL)0.5 * (w[3] + w[4] + w[5]));
+    for (int i = 0; i < 3; i++) {
+        rhs[i] = coef[0] * w[i];
+        rhs[3 + i] = pressure + coef[2] * w[3 + i];
+        rhs[6 + i] = coef[2] * w[6 + i];
+    }
 }
 
 /* ---- fluids where G varies ----

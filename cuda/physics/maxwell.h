@@ -23,6 +23,7 @@
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
 #define NUM_WAVE      1
 #define NUM_COEF      3 /* 1 / (eps det), 1 / (mu det), sigma / eps */
+#define UNIT_COEF     {1, 1, 0}
 #define NUM_LOCAL     1 /* sigma / eps */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), 1 / (det |m| (Z- + Z+)), Z- / (det |m|) */
 #define NUM_REF       6 /* E.e_k, H.e_k */
@@ -154,6 +155,15 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
     z[2] = -(lift_coef[1] * y[0] + lift_coef[2] * y[1]);
     z[3] = lift_coef[0] * y[0] + lift_coef[1] * y[1];
 #endif
+}
+
+/* dq/dt from what `from_reference` gives of UNIT_COEF, (det curl H, -det curl E). */
+DEVICE void FN(rates)(const VAL *w, const VAL *coef, VAL *rhs)
+{
+    for (int i = 0; i < 3; i++) {
+        rhs[i] = coef[0] * w[i];
+        rhs[3 + i] = coef[1] * w[3 + i];
+    }
 }
 
 /* dE/dt = sum_i e_i acc_i / (eps det),

@@ -6,6 +6,7 @@
 #undef NUM_MATERIAL
 #undef NUM_WAVE
 #undef NUM_COEF
+#undef UNIT_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
 #undef COEF_POWERS

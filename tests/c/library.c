@@ -333,6 +333,11 @@ static unda_status run_ranges_node(void)
     return ranges("node");
 }
 
+static unda_status run_ranges_gemm(void)
+{
+    return ranges("gemm");
+}
+
 static const struct {
     const char *name;
     unda_status (*run)(void);
@@ -356,6 +361,7 @@ static const struct {
     {"overflow", run_overflow},
     {"ranges_fused", run_ranges_fused},
     {"ranges_node", run_ranges_node},
+    {"ranges_gemm", run_ranges_gemm},
 };
 
 int main(int argc, char **argv)

@@ -127,6 +127,7 @@ def run(toy, *words):
         ("cuda", "fused", "cell", "tet"),
         ("cuda", "node", "node", "tet"),
         ("cuda", "element", "cell", "tet"),
+        ("cuda", "gemm", "cell", "tet"),
         ("cuda", "columns", "cell", "hex"),
         ("cuda", "lines", "node", "hex"),
         ("cuda", "base", "cell", "hex"),

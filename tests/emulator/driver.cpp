@@ -3,7 +3,7 @@
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
  * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _SEED.
- * Next: block.cpp (running a launch), nvrtc.cpp. */
+ * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp. */
 #include "runtime.h"
 
 #include <chrono>
@@ -116,6 +116,13 @@ int look_up(const std::map<int, int> &values, int which, int *value) {
     return values.count(which) ? *value = values.at(which), 0 : (int)INVALID_VALUE;
 }
 } // namespace
+
+/* ---- for the stand-in of cuBLAS ---- */
+extern "C" __attribute__((visibility("default"))) bool emu_inside(u64 address, size_t bytes) { return inside(address, bytes); }
+API emu_queue(void *s, std::function<int()> *does, const u64 *touches, int num) {
+    IN_CONTEXT;
+    return add(s, std::move(*does), {touches, touches + num});
+}
 
 /* ---- device, context ---- */
 API cuInit(unsigned) { ENTER; initialised = true; return setting("DEVICES", 1) ? 0 : NO_DEVICE; }

@@ -230,9 +230,30 @@ def test_tuning_has_nothing_to_choose_on_the_cpu(caplog):
     assert "nothing to choose" in caplog.text
 
 
-def test_tuning_and_a_choice_of_the_users_exclude_each_other():
-    with pytest.raises(unda.ArgumentError, match="leave both out"):
-        unda.DG(box(1), MEDIUM, degree=1, kernel="node", tune=True)
+def test_tuning_and_options_of_the_users_exclude_each_other():
+    with pytest.raises(unda.ArgumentError, match=r"'tile': 4.*tune=True chooses them"):
+        unda.DG(box(1), MEDIUM, degree=1, kernel="node", kernel_options={"tile": 4}, tune=True)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_of_a_kernel_that_is_named_the_options_are_tuned(fewer_candidates, monkeypatch, capsys):
+    """Of kernel gemm every padding: multiples of 1, 2, 4, ... 128 rows of both kinds, here of 1 and 8."""
+    powers = {unda._core.lib.UNDA_TUNED_POWERS: lambda n: (1, 8)}
+    monkeypatch.setattr(tune, "_OTHERS", tune._OTHERS | powers)
+
+    def seconds(sim, runs):
+        options = sim.config["kernel_options"]
+        return {"stage": {"seconds": 3.0 - (options["pad"] == 1) - (options["pad_gradient"] == 8)}}
+
+    monkeypatch.setattr(speed, "kernel_seconds", seconds)
+    config = unda.DG(box(1), MEDIUM, degree=1, device="cuda", kernel="gemm", tune=True).config
+    assert config["kernel"] == "gemm"
+    assert config["kernel_options"] == {"tile": 32, "pad": 1, "pad_gradient": 8, "compute": "plain"}
+    assert "kernel gemm {" in capsys.readouterr().out
+    again = unda.DG(box(1), MEDIUM, degree=1, device="cuda", kernel="gemm", tune=True).config
+    assert (again["kernel_options"], capsys.readouterr().out) == (config["kernel_options"], "")
+    with pytest.raises(unda.ArgumentError, match="kernel is lines, which is for cells of another shape"):
+        unda.DG(box(1), MEDIUM, degree=1, device="cuda", kernel="lines", tune=True)
 
 
 @pytest.mark.parametrize("number", [2**31, -1, 2**70])

@@ -36,6 +36,7 @@ def test_the_report_says_what_was_found():
     chosen = stand_in_driver.build(gpu_host.BUILD)
     assert f"{chosen['UNDA_LIBCUDA']}: version 13.0" in report
     assert f"{chosen['UNDA_LIBNVRTC']}: version 13.0" in report
+    assert f"{chosen['UNDA_LIBCUBLAS']}: version 13.0" in report
     assert "0: stand-in, sm_90" in report
     assert "CUDA engine: usable" in report
 
@@ -105,12 +106,15 @@ def test_a_driver_without_devices_is_reported():
     assert int(gpu_host.run("launch", UNDA_EMULATOR_DEVICES="0")["status"]) == NO_DEVICE
 
 
-def test_the_stand_in_has_every_function_that_the_engine_calls():
-    library = stand_in_driver.build(gpu_host.BUILD)["UNDA_LIBCUDA"]
+@pytest.mark.parametrize(
+    ("variable", "prefix", "least"), [("UNDA_LIBCUDA", "cu[A-Z]", 40), ("UNDA_LIBCUBLAS", "cublas", 6)]
+)
+def test_the_stand_in_has_every_function_that_the_engine_calls(variable, prefix, least):
+    library = stand_in_driver.build(gpu_host.BUILD)[variable]
     symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
     listed = (stand_in_driver.CSRC / "gpu" / "api_list.h").read_text()
-    wanted = re.findall(r"X\(cu\w+, (cu\w+),", listed)
-    assert len(wanted) > 40
+    wanted = re.findall(rf"X\({prefix}\w+, ({prefix}\w+),", listed)
+    assert len(wanted) > least
     assert [name for name in wanted if f" T {name}\n" not in symbols] == []
 
 

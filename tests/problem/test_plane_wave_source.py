@@ -206,6 +206,8 @@ CASES = [
     ("float64", "fused", "central", "ab3", 3),
     ("float64", "node", "upwind", "ab3", 1),
     ("float32", "node", "central", "lsrk4", 2),
+    ("float32", "gemm", "upwind", "ab3", 2),
+    ("float64", "gemm", "central", "lsrk4", 1),
 ]
 HARD = {"acoustic": "rigid", "p": "free", "s": "symmetry", "maxwell": "pec"}
 

@@ -156,7 +156,9 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     assert (found["refused"], found["step"], found["kept"]) == ("1", "7", "1")
 
 
-@pytest.mark.parametrize(("device", "kernel"), [("cpu", "fused"), ("cuda", "fused"), ("cuda", "node")])
+@pytest.mark.parametrize(
+    ("device", "kernel"), [("cpu", "fused"), ("cuda", "fused"), ("cuda", "node"), ("cuda", "gemm")]
+)
 def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
     found = succeeds(f"ranges_{kernel}", device)
     assert found["cases"] == found["same"] == "10"

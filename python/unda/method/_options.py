@@ -58,12 +58,14 @@ def _is_name(name: Any) -> bool:
 
 #: Words for the values of the kernels' option "metric", from 1 on (unda_metric).
 METRICS = ("affine", "trilinear", "stored")
+#: Options of kernels whose values are words: the values from 1 on.
+PART_WORDS = {"metric": METRICS, "compute": ("plain", "tf32")}
 
 
 def _part(name: Any, value: Any) -> int:
     """Return a kernel option as the library's number."""
-    if name == "metric":
-        return 1 + choice(name, value, METRICS)
+    if isinstance(name, str) and name in PART_WORDS:
+        return 1 + choice(name, value, PART_WORDS[name])
     return integer(str(name), value, 0, 2**31 - 1)
 
 
@@ -119,7 +121,9 @@ def kernel_names(method: str) -> list[str]:
 def kernel_parts(info: Any) -> dict[str, Any]:
     """Return the parts of the kernel in use by name, as `kernel_choice` takes them."""
     parts = {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
-    return {name: METRICS[value - 1] if name == "metric" else value for name, value in parts.items()}
+    return {
+        name: PART_WORDS[name][value - 1] if name in PART_WORDS else value for name, value in parts.items()
+    }
 
 
 def common_options(given: Given) -> tuple[dict[str, Any], str]:

@@ -68,15 +68,15 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"}
-        CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
-        hexahedra: two along lines of nodes; a paper's.
+    kernel : {"auto", "fused", "node", "element", "gemm", "columns", "lines", "base", "f1", "f1s"}
+        CUDA: four for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
-        Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
+        Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
     tune : bool
         Measure the candidates for kernel and tile on this device, unless done before; the
-        fastest is printed, and stored with the compiled kernels. CUDA only; no effect on the CPU.
+        fastest is printed, and stored with the compiled kernels. Of a `kernel` that is named its options
+        alone. CUDA only; no effect on the CPU.
 
     Attributes
     ----------
@@ -120,19 +120,23 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"] = "auto",
+        kernel: Literal[
+            "auto", "fused", "node", "element", "gemm", "columns", "lines", "base", "f1", "f1s"
+        ] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
     ) -> None:
         given = Given(locals())
         if flag("tune", tune):
-            if kernel != "auto" or kernel_options:
-                raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
+            if kernel_options:
+                raise ArgumentError(
+                    f"kernel_options is {dict(kernel_options)}, expected none: tune=True chooses them"
+                )
             from .tune import tuned
 
             given.device = choose_device(device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
-            given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same)
+            given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same, kernel)
         options, self._material, boundaries, chosen = dg_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries

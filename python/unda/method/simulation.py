@@ -36,6 +36,9 @@ from .stepping import Stepping
 if TYPE_CHECKING:
     from typing import Self
 
+# What arithmetic does that is not of `dtype` (docs/kernel_options.md).
+_TF32 = "products in TF32 (errors up to 2e-3 of the sum of their terms' magnitudes)"
+
 
 class Simulation(Pictures):
     """A wave in time; made by a method such as `unda.DG`.
@@ -573,8 +576,9 @@ class Simulation(Pictures):
             where = f"cpu with {self.config['threads']} threads"
         if self.config["kernel"] is None:
             return where
-        plan = ", ".join(map(str, self.config["kernel_options"].values()))
-        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
+        options = self.config["kernel_options"]
+        rounded = f", {_TF32}" if options.get("compute") == "tf32" else ""
+        return f"{where}, kernel {self.config['kernel']} {{{', '.join(map(str, options.values()))}}}{rounded}"
 
     def __repr__(self) -> str:
         name = type(self).__name__

@@ -25,10 +25,10 @@ from ..errors import ArgumentError, DeviceLostError, Error
 from ..limits import device_info, device_number
 from ..problem.grid import Block
 from . import speed
-from ._options import METRICS, PRECISIONS, Given, kernels
+from ._options import METRICS, PART_WORDS, PRECISIONS, Given, kernels
 from .fd_options import fd_options
 
-Plan = dict[str, Any]  # of numbers; of hexahedra the word for their metric too
+Plan = dict[str, Any]  # of numbers and words (PART_WORDS)
 Choice = tuple[Any, Plan | None]  # a kernel of the table, and parts
 
 # Other values of a part to try, by its unda_tuned.
@@ -37,6 +37,7 @@ _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
     lib.UNDA_TUNED_BY_ONE: lambda n: (n - 1, n + 1),
     lib.UNDA_TUNED_BY_HALF: lambda n: (n // 2, 2 * n),
     lib.UNDA_TUNED_BOTH: lambda n: (n - 1, n + 1, 2 * n),
+    lib.UNDA_TUNED_POWERS: lambda n: tuple(2**i for i in range(8)),
 }
 _FAR_SLOWER = 2.0  # a kernel whose own table is slower than this times the best is not tuned
 _RUNS = 10  # launches of each candidate
@@ -65,7 +66,7 @@ class _Memory:
         kernel, options = found["kernel"], found.get("kernel_options")
         if options is not None and not (
             isinstance(options, dict)
-            and all(type(value) is int or name == "metric" for name, value in options.items())
+            and all(type(value) is int or name in PART_WORDS for name, value in options.items())
         ):
             return None
         try:
@@ -176,21 +177,25 @@ class _Search:
 # ---- meshes
 
 
-def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> Choice:
-    """Return (kernel, kernel_options) for a method's other keywords on a device."""
+def tuned(
+    method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any], kernel: str = "auto"
+) -> Choice:
+    """Return (kernel, kernel_options) for a method's other keywords on a device; kernel: the user's."""
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
-        return "auto", None
+        return kernel, None
     about = {**keywords, "device": device}
     size = 4 ** round(math.log(mesh.num_elem, 4))  # the best choice depends on it within a factor of four
     memory = _Memory(
         device, *_shape(method, mesh, medium, about), medium.physics, medium.per,
         f"degree {keywords['degree']}", str(keywords["dtype"]), keywords["flux"], keywords["integrator"],
-        f"about {size} cells",
+        f"about {size} cells", *([] if kernel == "auto" else [f"kernel {kernel}"]),
     )  # fmt: skip
     known = memory.recall(method, mesh, medium, about)
-    if known is not None:
+    if known is not None and kernel in ("auto", known[0]):
         return known
+    if kernel != "auto":  # a word that is none, a kernel for another shape
+        method.forecast(mesh, medium, kernel=kernel, **about)
 
     def measure(kernel: str, options: Plan | None) -> tuple[float, Plan]:
         with method(mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords) as sim:
@@ -202,15 +207,19 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
         "unda_solver_options", method=lib.UNDA_DG, device=device_number(device), shape=shape
     )
     best, first = math.inf, math.inf
-    choice: Choice = ("auto", None)
-    for kernel, parts in kernels(options, tried=True).items():
-        begin, plan = search.seconds(kernel, None)
+    choice: Choice = (kernel, None)
+    for one, parts in kernels(options, tried=kernel == "auto").items():
+        if kernel not in ("auto", one):
+            continue
+        begin, plan = search.seconds(one, None)
         if begin > _FAR_SLOWER * best:
             continue
-        seconds, plan = search.climb(kernel, begin, plan, partial(_changed, parts=parts))
+        seconds, plan = search.climb(one, begin, plan, partial(_changed, parts=parts))
         first = min(first, begin)
         if seconds < best:
-            best, choice = seconds, (kernel, plan)
+            best, choice = seconds, (one, plan)
+    if math.isinf(best):  # none runs: making the simulation says why
+        return choice
     memory.keep(choice, best, first, search.num, "stage")
     return choice
 
