@@ -190,23 +190,21 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 /* ---- matrices ---- */
 
-int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
+void plan_count_rows(const unda_solver *s, struct plan *plan)
 {
-    if (plan->rows == 0)
-        return 0;
-    return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
-           (3 * dg_tables(s)->space.num_node +
-            dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
+    const struct space *space = &dg_tables(s)->space;
+    plan->num_matrix = (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
+                       (3 * space->num_node + space->num_face * space->num_face_node);
 }
 
-unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed)
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
+    (void)table;
     const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
-    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
     for (int row = 0; row < np; row++) {
-        double *to = *packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        double *to = matrix + (int64_t)(row % groups) * plan->rows + row / groups;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];

@@ -49,8 +49,9 @@ struct dg_args {
      * element or one a node; or [elem][NUM_MAP]. */
     const void *metric;
     long long num_metric; /* items */
+    const int *table;     /* kernel blocks: orbits of nodes */
 };
-SIZE_IS(dg_args, 264);
+SIZE_IS(dg_args, 272);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {

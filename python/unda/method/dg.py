@@ -120,7 +120,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"] = "auto",
+        kernel: Literal["auto", "fused", "blocks", "node", "element", "columns", "lines", "base", "f1", "f1s"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
     ) -> None:

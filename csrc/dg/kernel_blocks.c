@@ -1,0 +1,203 @@
+/* kernel_blocks.c: kernel blocks: one stage in one pass, the products as the four blocks of blocks.h. Not here: the
+ * blocks (blocks.c), the device code (cuda/dg/blocks.cu). Measurements: benchmarks/NOTES.md. */
+#include "blocks.h"
+#include "kernel.h"
+
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, NUM_PART };
+
+/* Directions, and fields that each takes the derivative of at a time: cuda/dg/block_columns.h. */
+enum { DIRECTIONS = 3, FIELDS = 2, RECORD = 8, ABSENT = 0xffff };
+
+/* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
+struct rows {
+    struct block_sizes sizes;
+    int input[NUM_BLOCK];  /* the first of each block: sums of nodes, then of face nodes */
+    int result[NUM_BLOCK]; /* the first of each block, a whole number of tiles of rows */
+    int tiles, zero;       /* row tiles of all blocks; a row of zeros after all others */
+};
+
+static struct rows find_rows(int degree, int rows)
+{
+    struct rows at = {.sizes = blocks_sizes(degree)};
+    int inputs = 0;
+    for (int block = 0; block < NUM_BLOCK; block++) {
+        at.input[block] = inputs;
+        at.result[block] = at.tiles * rows;
+        inputs += block_columns(&at.sizes, block);
+        at.tiles += (at.sizes.nodes[block] + rows - 1) / rows;
+    }
+    at.zero = inputs > at.tiles * rows ? inputs : at.tiles * rows;
+    return at;
+}
+
+static int round_up(int count, int unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+/* Threads of a block and its memory; tile and rows are known. */
+static void size(const unda_solver *s, struct plan *plan)
+{
+    int cols = plan->part[COLS], columns = DIRECTIONS * FIELDS * plan->tile + 4;
+    struct rows at = find_rows(s->options.degree, plan->rows);
+    int work = round_up(at.tiles * FIELDS * (plan->tile / cols), 32);
+    plan->threads = round_up(work, plan->tile);
+    plan->shared_bytes = plan_tile_bytes(s, plan, cols) + (at.zero + 1) * columns * s->real_bytes;
+}
+
+/* Most that a block can have on compute capability 9, and on 8. */
+enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 99 << 10 };
+
+/* Rows and elements a thread as registers allow, elements a block as memory does. */
+static void table(const unda_solver *s, int part[UNDA_MAX_PART])
+{
+    bool wide = s->real_bytes == 8;
+    struct plan plan = {.part = {[ROWS] = wide ? 4 : 8, [COLS] = wide ? 1 : 2, [BLOCKS] = 1, [UNROLL] = 2}};
+    plan.rows = plan.part[ROWS];
+    plan.tile = 16;
+    for (size(s, &plan); (plan.shared_bytes > USUAL_SHARED || plan.threads > 1024) && plan.tile > 2;
+         size(s, &plan))
+        plan.tile /= 2;
+    for (int i = 0; i < NUM_PART; i++)
+        part[i] = plan.part[i];
+    part[TILE] = plan.tile;
+}
+
+static unda_status settle(const unda_solver *s, struct plan *plan)
+{
+    const int *part = plan->part;
+    if (part[TILE] % part[COLS])
+        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
+             part[TILE], part[COLS]);
+    plan->tile = part[TILE];
+    plan->rows = part[ROWS];
+    size(s, plan);
+    if (plan->threads > 1024)
+        FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %d threads a block, expected at most 1024",
+             part[ROWS], part[COLS], part[TILE], plan->threads);
+    if (plan->shared_bytes > MOST_SHARED)
+        FAIL(UNDA_ERR_ARG, "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
+                           "fewer elements",
+             part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
+    struct rows at = find_rows(s->options.degree, plan->rows);
+    plan->num_matrix = 0;
+    for (int block = 0; block < NUM_BLOCK; block++)
+        plan->num_matrix +=
+            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
+    plan->num_table = (int64_t)RECORD * (at.sizes.nodes[0] + at.sizes.faces[0] + dg_tables(s)->space.num_node);
+    return UNDA_OK;
+}
+
+static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
+{
+    struct block_sizes sizes = blocks_sizes(s->options.degree);
+    const int *n = sizes.nodes, *f = sizes.faces;
+    gpu_define(defines, "ROWS=%d", plan->rows);
+    gpu_define(defines, "COLS=%d", plan->part[COLS]);
+    gpu_define(defines, "THREADS=%d", plan->threads);
+    gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
+    gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
+    gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
+    gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+}
+
+/* ---- packing ---- */
+
+/* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
+static void pack_matrices(const struct blocks *b, int rows, double *matrix)
+{
+    for (int block = 0; block < NUM_BLOCK; block++) {
+        int columns = block_columns(&b->sizes, block);
+        for (int row = 0; row < b->sizes.nodes[block]; row++)
+            for (int k = 0; k < columns; k++)
+                matrix[(row / rows * columns + k) * rows + row % rows] =
+                    b->matrix[block][row * columns + k];
+        matrix += round_up(b->sizes.nodes[block], rows) * columns;
+    }
+}
+
+static int32_t pair(int low, int high)
+{
+    return (int32_t)((uint32_t)low | (uint32_t)high << 16);
+}
+
+/* Members by direction, a byte each; then which input each sum is. */
+static void pack_orbit(const struct orbit *orbit, const int row[NUM_BLOCK], int32_t *record)
+{
+    int input[NUM_BLOCK];
+    for (int s = 0; s < NUM_BLOCK; s++)
+        input[s] = orbit->sum[s] < 0 ? ABSENT : row[s] + orbit->sum[s];
+    for (int j = 0; j < DIRECTIONS; j++) {
+        const int *m = orbit->member[j];
+        record[j] = (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
+    }
+    record[4] = pair(input[0], input[1]);
+    record[5] = pair(input[2], input[3]);
+}
+
+/* For each direction the four results that make a node's derivative, and in the last word g of each. */
+static void pack_node(const struct blocks *b, const struct rows *at, int node, int32_t *record)
+{
+    for (int j = 0; j < DIRECTIONS; j++) {
+        const int *sum = b->orbit[b->of_node[j][node]].sum;
+        int result[NUM_BLOCK];
+        for (int s = 0; s < NUM_BLOCK; s++)
+            result[s] = sum[s] < 0 ? at->zero : at->result[s] + sum[s];
+        record[2 * j] = pair(result[0], result[1]);
+        record[2 * j + 1] = pair(result[2], result[3]);
+        record[6] |= b->g_of_node[j][node] << 2 * j;
+    }
+}
+
+static void pack_table(const struct blocks *b, const struct rows *at, int num_node, int32_t *table)
+{
+    int of_nodes[NUM_BLOCK], of_faces[NUM_BLOCK];
+    for (int s = 0; s < NUM_BLOCK; s++) {
+        of_nodes[s] = at->input[s ^ 1];
+        of_faces[s] = at->input[s] + at->sizes.nodes[s ^ 1];
+    }
+    for (int o = 0; o < b->num_orbit; o++, table += RECORD)
+        pack_orbit(&b->orbit[o], of_nodes, table);
+    for (int o = 0; o < b->num_face_orbit; o++, table += RECORD)
+        pack_orbit(&b->face_orbit[o], of_faces, table);
+    for (int node = 0; node < num_node; node++, table += RECORD)
+        pack_node(b, at, node, table);
+}
+
+static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    struct rows at = find_rows(s->options.degree, plan->rows);
+    struct blocks *b;
+    TRY(blocks_new(&b, el));
+    pack_matrices(b, plan->rows, matrix);
+    pack_table(b, &at, el->num_node, table);
+    blocks_free(b);
+    return UNDA_OK;
+}
+
+/* Not taken by "auto". */
+static bool preferred(const unda_solver *s)
+{
+    (void)s;
+    return false;
+}
+
+const struct dg_kernel dg_kernel_blocks = {
+    .base = {"blocks",
+             NUM_PART,
+             {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
+              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+              [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+              [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT}}},
+    .file = "dg/blocks.cu",
+    .layout = &layout_nodes,
+    .num_function = 1,
+    .function = {"dg_blocks"},
+    .work = {WORK_ALL},
+    .preferred = preferred,
+    .table = table,
+    .settle = settle,
+    .define = define,
+    .pack = pack};

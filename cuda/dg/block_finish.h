@@ -1,0 +1,101 @@
+/* block_finish.h: from the results of the products of kernel blocks to the sums of nodes, and to their new state. A
+ * thread has every NODE_GROUPS-th node of one element. */
+#ifndef UNDA_DG_BLOCK_FINISH_H
+#define UNDA_DG_BLOCK_FINISH_H
+
+#include "dg/block_rows.h"
+#include "dg/tile.h"
+#include "dg/update.h"
+
+enum {
+    LANE_ELEMS = TILE % 4 == 0 ? 4 : TILE % 2 == 0 ? 2 : 1, /* elements in line first */
+    NODE_GROUPS = THREADS / TILE,
+    BATCH = NUM_FIELD > 4 || sizeof(REAL) > 4 ? 2 : 4 /* nodes whose old state is under way at once */
+};
+
+/* Element of the tile and first node of this thread. */
+struct thread_nodes {
+    int e, group;
+};
+
+static __device__ __forceinline__ thread_nodes nodes_of_thread()
+{
+    int group = threadIdx.x / LANE_ELEMS % NODE_GROUPS;
+    return {(int)(threadIdx.x / (LANE_ELEMS * NODE_GROUPS)) * LANE_ELEMS + (int)threadIdx.x % LANE_ELEMS, group};
+}
+
+/* The sums that a turn makes at a node. */
+template <int CHUNK>
+static __device__ __forceinline__ void node_sums(const dg_args &a, const REAL *x, int node, int e, REAL *acc)
+{
+    node_results from = load_results(a.table, node);
+#pragma unroll
+    for (int i = 0; i < CHUNK_SUMS; i++)
+        acc[chunk_sum(CHUNK, i)] = 0;
+#pragma unroll
+    for (int j = 0; j < 3; j++) {
+        REAL q = from.g[j] & 1 ? -1 : 1, p = from.g[j] & 2 ? -1 : 1;
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            REAL y[4];
+#pragma unroll
+            for (int s = 0; s < 4; s++)
+                y[s] = x[from.row[j][s] * PITCH + (2 * j + c) * TILE + e];
+            acc[column_sum(CHUNK, j, c)] += (y[0] + q * y[1]) + p * (y[2] + q * y[3]);
+        }
+    }
+}
+
+/* Keeps the sums of a turn in the place of the fields that it took. */
+template <int CHUNK> static __device__ __forceinline__ void keep_sums(const dg_args &a, tile &s, const REAL *x)
+{
+    thread_nodes mine = nodes_of_thread();
+    for (int node = mine.group; node < NP && mine.e < TILE; node += NODE_GROUPS) {
+        REAL acc[NUM_ACC];
+        node_sums<CHUNK>(a, x, node, mine.e, acc);
+#pragma unroll
+        for (int i = 0; i < CHUNK_SUMS; i++)
+            s.u[node * PITCH_U + chunk_place(CHUNK, i) * TILE + mine.e] = acc[chunk_sum(CHUNK, i)];
+    }
+}
+
+/* After the last turn: the new state. */
+static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x, long long first,
+                                                    int count, bool has_source)
+{
+    thread_nodes mine = nodes_of_thread();
+    if (mine.e >= count)
+        return;
+    long long elem = first + mine.e, at = place(elem, 0);
+    REAL g[WORDS];
+    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+#pragma unroll 1
+    for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
+        old_state old[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            if (begin + i * NODE_GROUPS < NP)
+                load_old(a, at + (long long)(begin + i * NODE_GROUPS) * NODE_STRIDE(NUM_FIELD), old[i]);
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            int node = begin + i * NODE_GROUPS;
+            if (node >= NP)
+                break;
+            REAL acc[NUM_ACC], rhs[NUM_FIELD];
+            node_sums<CHUNKS - 1>(a, x, node, mine.e, acc);
+#pragma unroll
+            for (int chunk = 0; chunk + 1 < CHUNKS; chunk++)
+#pragma unroll
+                for (int k = 0; k < CHUNK_SUMS; k++)
+                    acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + mine.e];
+            const REAL *coef = coef_at(a, elem, node, g);
+            from_reference(acc, g, coef, rhs);
+            add_local(old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
+            if (has_source)
+                add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
+            update(a, at + (long long)node * NODE_STRIDE(NUM_FIELD), old[i], rhs);
+        }
+    }
+}
+
+#endif

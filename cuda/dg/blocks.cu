@@ -1,0 +1,70 @@
+/* blocks.cu: one stage of DG on tetrahedra in one pass, as fused.cu, with a quarter of the products: derivatives and
+ * lifts as the four blocks of csrc/dg/blocks.h, which also has the algebra.
+ *
+ * block = TILE elements x all nodes. The state and the jumps of a tile stand in shared memory (tile.h); they are summed
+ * over orbits (block_sums.h), multiplied (block_products.h: a thread owns ROWS rows of a block times a column of all
+ * three directions of COLS elements), and what the four characters give is summed to the nodes and updates them
+ * (block_finish.h). Elastic waves and Maxwell take their fields in turns. Bytes per DOF (float32): AB3 20, LSRK4 16.
+ * FMA a node and pair of fields: 6 (NP / 4 + some 5 NFP / 8).
+ *
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS,
+ * TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, NODE_SUMS,
+ * FACE_SUMS (sums of each character), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
+    !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
+#error                                                                                                       \
+    "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, NODE_SUMS, FACE_SUMS"
+#endif
+
+#include "dg/block_finish.h"
+#include "dg/block_products.h"
+#include "dg/block_sums.h"
+#include "dg/incident.h"
+#include "dg/prefetch.h"
+
+static_assert(sizeof(tile) + (ZERO_ROW + 1) * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
+
+/* A turn: inputs of its fields, and their products. */
+template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_args &a, const tile &s, REAL *x)
+{
+    sum_nodes<CHUNK>(a, s, x);
+    if (CHUNK == 0)
+        __syncthreads(); /* jumps are complete */
+    sum_faces<CHUNK>(a, s, x);
+    __syncthreads();
+    multiply(a, x);
+}
+
+/* All turns but the last. */
+template <int CHUNK> static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x)
+{
+    take_turn<CHUNK>(a, s, x);
+    if constexpr (CHUNK + 1 < CHUNKS) {
+        keep_sums<CHUNK>(a, s, x);
+        __syncthreads();
+        take_turns<CHUNK + 1>(a, s, x);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
+    dg_blocks(const __grid_constant__ dg_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
+    REAL *x = (REAL *)(memory + sizeof(tile));
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    for (int i = threadIdx.x; i < PITCH; i += THREADS)
+        x[ZERO_ROW * PITCH + i] = 0;
+    load_tile(a, s, first, count);
+#if INCIDENT
+    add_incident(a, s, first);
+#endif
+    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
+        prefetch(a, a.r, first, count);
+    if (UPDATE == UPDATE_AB3)
+        prefetch(a, a.r1, first, count);
+    take_turns<0>(a, s, x);
+    finish_nodes(a, s, x, first, count, has_source);
+}
