@@ -2,7 +2,7 @@
 
 On the stand-in the meshes have at most 24 cells and runs 10 steps; the table covers every pair of settings.
 On a device the same cases run on more cells for 100 steps, and kernels of all degrees on few: all degrees,
-precisions and physics of kernel fused, whose tiles differ, and every pair of settings of the other two.
+precisions and physics of kernel fused, whose tiles differ, and every pair of settings of the others.
 """
 
 import itertools
@@ -28,7 +28,7 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "node", "element"),
+    "kernel": ("fused", "blocks", "node", "element"),
     "per": ("cell", "node"),
 }
 #: Walls of each physics.
@@ -244,7 +244,7 @@ def test_a_mesh_smaller_than_a_block_runs():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
+@pytest.mark.parametrize("kernel", ["fused", "blocks", "node", "element"])
 def test_more_elements_than_a_group_of_32_run(kernel):
     """Layout elements.h keeps groups of 32 elements apart."""
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 2), perturb=0.2, seed=1)
@@ -328,7 +328,7 @@ def test_sources_and_receivers_may_change_between_runs():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
+@pytest.mark.parametrize("kernel", ["fused", "blocks", "node", "element"])
 def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     sim.step(5)
@@ -338,6 +338,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
     parts = {
         "fused": ["dg_fused"],
+        "blocks": ["dg_blocks"],
         "node": ["dg_volume", "dg_surface", "dg_update"],
         "element": ["dg_element"],
     }[kernel]
@@ -353,7 +354,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
+@pytest.mark.parametrize("kernel", ["fused", "blocks", "node", "element"])
 def test_the_forecast_is_what_a_solver_then_holds(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     info = sim._solver.info()
@@ -371,7 +372,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
 @pytest.mark.parametrize("boundary", ["exact", "periodic"])
-@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
+@pytest.mark.parametrize("kernel", ["fused", "blocks", "node", "element"])
 @pytest.mark.parametrize(("degree", "integrator"), [(1, "lsrk4"), (4, "ab3")])
 def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, boundary):
     """For compute-sanitizer: single steps and a graph, every kind of array."""

@@ -68,7 +68,7 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"}
+    kernel : {"auto", "fused", "blocks", "node", "element", "columns", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
         hexahedra: two along lines of nodes; a paper's.
     kernel_options : dict of str to int or str, optional
