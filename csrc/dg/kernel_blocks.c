@@ -6,27 +6,30 @@
 enum { ROWS, COLS, TILE, BLOCKS, UNROLL, NUM_PART };
 
 /* Directions, and fields that each takes the derivative of at a time: cuda/dg/block_columns.h. */
-enum { DIRECTIONS = 3, FIELDS = 2, RECORD = 8, ABSENT = 0xffff };
+enum { DIRECTIONS = 3, FIELDS = 2, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
 
 /* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
 struct rows {
     struct block_sizes sizes;
-    int input[NUM_BLOCK];  /* the first of each block: sums of nodes, then of face nodes */
-    int result[NUM_BLOCK]; /* the first of each block, a whole number of tiles of rows */
-    int tiles, zero;       /* row tiles of all blocks; a row of zeros after all others */
+    int node[NUM_BLOCK], face[NUM_BLOCK]; /* the first sums of nodes and of face nodes that each block multiplies */
+    int result[NUM_BLOCK];                /* its first result, a whole number of tiles of rows */
+    int num_node, num_face, num_result;
+    int tiles;
+    int pitch; /* words of a row */
 };
 
-static struct rows find_rows(int degree, int rows)
+static struct rows find_rows(int degree, int rows, int tile)
 {
-    struct rows at = {.sizes = blocks_sizes(degree)};
-    int inputs = 0;
+    struct rows at = {.sizes = blocks_sizes(degree), .pitch = DIRECTIONS * FIELDS * tile + 4};
     for (int block = 0; block < NUM_BLOCK; block++) {
-        at.input[block] = inputs;
+        at.node[block] = at.num_node;
+        at.face[block] = at.num_face;
         at.result[block] = at.tiles * rows;
-        inputs += block_columns(&at.sizes, block);
+        at.num_node += at.sizes.nodes[block ^ 1];
+        at.num_face += at.sizes.faces[block];
         at.tiles += (at.sizes.nodes[block] + rows - 1) / rows;
     }
-    at.zero = inputs > at.tiles * rows ? inputs : at.tiles * rows;
+    at.num_result = at.tiles * rows;
     return at;
 }
 
@@ -35,14 +38,32 @@ static int round_up(int count, int unit)
     return (count + unit - 1) / unit * unit;
 }
 
+/* Elements beside each other that are summed at once: 16 bytes, where the tile has them. */
+static int run_of(const unda_solver *s, int tile)
+{
+    int run = 16 / s->real_bytes;
+    while (tile % run)
+        run /= 2;
+    return run;
+}
+
+/* Whether the sums of jumps take the place of the state, which a single turn has read by then (block_rows.h). */
+static bool faces_in_state(const unda_solver *s, const struct plan *plan, const struct rows *at)
+{
+    const struct physics *p = dg_tables(s)->physics;
+    return p->grad_div == 1 && at->num_face * at->pitch <= at->num_node * p->num_ref * plan->tile;
+}
+
 /* Threads of a block and its memory; tile and rows are known. */
 static void size(const unda_solver *s, struct plan *plan)
 {
-    int cols = plan->part[COLS], columns = DIRECTIONS * FIELDS * plan->tile + 4;
-    struct rows at = find_rows(s->options.degree, plan->rows);
-    int work = round_up(at.tiles * FIELDS * (plan->tile / cols), 32);
+    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
+    int work = round_up(at.tiles * FIELDS * (plan->tile / plan->part[COLS]), 32);
     plan->threads = round_up(work, plan->tile);
-    plan->shared_bytes = plan_tile_bytes(s, plan, cols) + (at.zero + 1) * columns * s->real_bytes;
+    int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
+    int rows = inputs > at.num_result ? inputs : at.num_result;
+    plan->shared_bytes =
+        plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
 }
 
 /* Most that a block can have on compute capability 9, and on 8. */
@@ -79,12 +100,12 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
         FAIL(UNDA_ERR_ARG, "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
                            "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
-    struct rows at = find_rows(s->options.degree, plan->rows);
+    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
     plan->num_matrix = 0;
     for (int block = 0; block < NUM_BLOCK; block++)
         plan->num_matrix +=
             (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
-    plan->num_table = (int64_t)RECORD * (at.sizes.nodes[0] + at.sizes.faces[0] + dg_tables(s)->space.num_node);
+    plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) + NODE_WORDS * at.num_node;
     return UNDA_OK;
 }
 
@@ -99,6 +120,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+    gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
 }
 
 /* ---- packing ---- */
@@ -121,57 +143,61 @@ static int32_t pair(int low, int high)
     return (int32_t)((uint32_t)low | (uint32_t)high << 16);
 }
 
-/* Members by direction, a byte each; then which input each sum is. */
-static void pack_orbit(const struct orbit *orbit, const int row[NUM_BLOCK], int32_t *record)
+/* Where the sums of an orbit stand, by character: words. */
+static void find_sums(const struct orbit *orbit, const int first[NUM_BLOCK], bool flip, int pitch, int place[NUM_BLOCK])
 {
-    int input[NUM_BLOCK];
     for (int s = 0; s < NUM_BLOCK; s++)
-        input[s] = orbit->sum[s] < 0 ? ABSENT : row[s] + orbit->sum[s];
+        place[s] = orbit->sum[s] < 0 ? ABSENT : (first[flip ? s ^ 1 : s] + orbit->sum[s]) * pitch;
+}
+
+/* Members by direction, a byte each; where each sum goes, and of nodes where each result is. */
+static void pack_orbit(const struct orbit *orbit, const struct rows *at, bool face, int32_t *record)
+{
+    int input[NUM_BLOCK], result[NUM_BLOCK];
+    find_sums(orbit, face ? at->face : at->node, !face, at->pitch, input);
+    find_sums(orbit, at->result, false, at->pitch, result);
     for (int j = 0; j < DIRECTIONS; j++) {
         const int *m = orbit->member[j];
         record[j] = (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
     }
     record[4] = pair(input[0], input[1]);
     record[5] = pair(input[2], input[3]);
+    record[6] = pair(result[0], result[1]);
+    record[7] = pair(result[2], result[3]);
 }
 
-/* For each direction the four results that make a node's derivative, and in the last word g of each. */
+/* Where a node's derivatives stand: the values at an orbit take the places of its results, member g that of
+ * character g. (What leaves a node alone is generated by Q and P alone, so that members and characters that are left
+ * have the same numbers.) */
 static void pack_node(const struct blocks *b, const struct rows *at, int node, int32_t *record)
 {
+    int place[DIRECTIONS];
     for (int j = 0; j < DIRECTIONS; j++) {
-        const int *sum = b->orbit[b->of_node[j][node]].sum;
-        int result[NUM_BLOCK];
-        for (int s = 0; s < NUM_BLOCK; s++)
-            result[s] = sum[s] < 0 ? at->zero : at->result[s] + sum[s];
-        record[2 * j] = pair(result[0], result[1]);
-        record[2 * j + 1] = pair(result[2], result[3]);
-        record[6] |= b->g_of_node[j][node] << 2 * j;
+        int g = b->g_of_node[j][node];
+        place[j] = (at->result[g] + b->orbit[b->of_node[j][node]].sum[g]) * at->pitch;
     }
+    record[0] = pair(place[0], place[1]);
+    record[1] = pair(place[2], 0);
 }
 
-static void pack_table(const struct blocks *b, const struct rows *at, int num_node, int32_t *table)
+static void pack_table(const struct blocks *b, const struct rows *at, int32_t *table)
 {
-    int of_nodes[NUM_BLOCK], of_faces[NUM_BLOCK];
-    for (int s = 0; s < NUM_BLOCK; s++) {
-        of_nodes[s] = at->input[s ^ 1];
-        of_faces[s] = at->input[s] + at->sizes.nodes[s ^ 1];
-    }
-    for (int o = 0; o < b->num_orbit; o++, table += RECORD)
-        pack_orbit(&b->orbit[o], of_nodes, table);
-    for (int o = 0; o < b->num_face_orbit; o++, table += RECORD)
-        pack_orbit(&b->face_orbit[o], of_faces, table);
-    for (int node = 0; node < num_node; node++, table += RECORD)
+    for (int o = 0; o < b->num_orbit; o++, table += ORBIT_WORDS)
+        pack_orbit(&b->orbit[o], at, false, table);
+    for (int o = 0; o < b->num_face_orbit; o++, table += ORBIT_WORDS)
+        pack_orbit(&b->face_orbit[o], at, true, table);
+    for (int node = 0; node < at->num_node; node++, table += NODE_WORDS)
         pack_node(b, at, node, table);
 }
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
     const struct element *el = dg_tables(s)->space.element;
-    struct rows at = find_rows(s->options.degree, plan->rows);
+    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
     struct blocks *b;
     TRY(blocks_new(&b, el));
     pack_matrices(b, plan->rows, matrix);
-    pack_table(b, &at, el->num_node, table);
+    pack_table(b, &at, table);
     blocks_free(b);
     return UNDA_OK;
 }

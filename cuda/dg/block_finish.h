@@ -28,22 +28,15 @@ static __device__ __forceinline__ thread_nodes nodes_of_thread()
 template <int CHUNK>
 static __device__ __forceinline__ void node_sums(const dg_args &a, const REAL *x, int node, int e, REAL *acc)
 {
-    node_results from = load_results(a.table, node);
+    places at = load_node_places(a.table, node);
 #pragma unroll
     for (int i = 0; i < CHUNK_SUMS; i++)
         acc[chunk_sum(CHUNK, i)] = 0;
 #pragma unroll
-    for (int j = 0; j < 3; j++) {
-        REAL q = from.g[j] & 1 ? -1 : 1, p = from.g[j] & 2 ? -1 : 1;
+    for (int j = 0; j < 3; j++)
 #pragma unroll
-        for (int c = 0; c < 2; c++) {
-            REAL y[4];
-#pragma unroll
-            for (int s = 0; s < 4; s++)
-                y[s] = x[from.row[j][s] * PITCH + (2 * j + c) * TILE + e];
-            acc[column_sum(CHUNK, j, c)] += (y[0] + q * y[1]) + p * (y[2] + q * y[3]);
-        }
-    }
+        for (int c = 0; c < 2; c++)
+            acc[column_sum(CHUNK, j, c)] += x[at.of[j] + (2 * j + c) * TILE + e];
 }
 
 /* Keeps the sums of a turn in the place of the fields that it took. */

@@ -1,84 +1,101 @@
-/* block_rows.h: rows of the four blocks of kernel blocks (csrc/dg/blocks.h), their inputs in shared memory and tables.
- * A row has 2 columns of 3 directions for each element of the tile, [row][direction][column][TILE]. Inputs: block by
- * block the sums of nodes, then those of face nodes that it multiplies. Results, in their place: block by block, in
- * tiles of ROWS. Defines: NODE_SUMS, FACE_SUMS (sums of each character), ROWS, TILE. The host counts the same in
- * csrc/dg/kernel_blocks.c. */
+/* block_rows.h: rows of the four blocks of kernel blocks (csrc/dg/blocks.h) in shared memory, and the table of orbits.
+ * A row has two columns of three directions for each element of the tile, [row][direction][column][TILE]. Inputs: the
+ * sums of nodes block by block, then those of face nodes block by block. Results, in the place of the inputs: block by
+ * block, in tiles of ROWS; when they are summed to nodes, these take their places. Defines: NODE_SUMS, FACE_SUMS (sums
+ * of each character), ROWS, TILE. The host counts the same in csrc/dg/kernel_blocks.c. */
 #ifndef UNDA_DG_BLOCK_ROWS_H
 #define UNDA_DG_BLOCK_ROWS_H
 
 #include "dg/block_columns.h"
 
 struct block_rows {
-    int columns[4];              /* of each block */
-    int input[4], tile[5];       /* first input, first row tile */
-    int matrix[4];               /* where its matrix begins */
-    int num_input, zero;         /* zero: a row of zeros after all others */
-    constexpr block_rows() : columns(), input(), tile(), matrix(), num_input(0), zero(0)
+    int nodes[4], faces[4];           /* sums that each block multiplies */
+    int node[4], face[4];             /* the first of them */
+    int tile[5], matrix[4];           /* first row tile, where its matrix begins */
+    int num_node, num_face, num_orbit, num_face_orbit;
+    constexpr block_rows()
+        : nodes(), faces(), node(), face(), tile(), matrix(), num_node(0), num_face(0), num_orbit(0),
+          num_face_orbit(0)
     {
-        constexpr int nodes[4] = {NODE_SUMS}, faces[4] = {FACE_SUMS};
+        constexpr int node_sums[4] = {NODE_SUMS}, face_sums[4] = {FACE_SUMS};
         int words = 0;
-        tile[0] = 0;
         for (int b = 0; b < 4; b++) {
-            int tiles = (nodes[b] + ROWS - 1) / ROWS;
-            columns[b] = nodes[b ^ 1] + faces[b];
-            input[b] = num_input;
+            int tiles = (node_sums[b] + ROWS - 1) / ROWS;
+            nodes[b] = node_sums[b ^ 1];
+            faces[b] = face_sums[b];
+            node[b] = num_node;
+            face[b] = num_face;
             matrix[b] = words;
             tile[b + 1] = tile[b] + tiles;
-            num_input += columns[b];
-            words += tiles * ROWS * columns[b];
+            num_node += nodes[b];
+            num_face += faces[b];
+            words += tiles * ROWS * (nodes[b] + faces[b]);
         }
-        zero = num_input > tile[4] * ROWS ? num_input : tile[4] * ROWS;
+        num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
+        num_face_orbit = face_sums[0];
     }
 };
 
-static __device__ constexpr int first_sum(bool faces)
-{
-    constexpr int of_nodes[4] = {NODE_SUMS}, of_faces[4] = {FACE_SUMS};
-    return faces ? of_faces[0] : of_nodes[0];
-}
-
 enum {
-    ORBITS = first_sum(false), /* every orbit has a sum of the first character */
-    FACE_ORBITS = first_sum(true),
-    RECORD_WORDS = 8,
+    ORBITS = block_rows().num_orbit,
+    FACE_ORBITS = block_rows().num_face_orbit,
     PITCH = 6 * TILE + 4, /* of a row: eight rows of four elements stand in different banks */
     NUM_TILES = block_rows().tile[4],
-    ZERO_ROW = block_rows().zero,
+    NODE_ROWS = block_rows().num_node,
+    FACE_ROWS = block_rows().num_face,
+    /* Sums of jumps take the place of the state, where a single turn has read all of it. */
+    FACES_IN_STATE = GRAD_DIV == 1 && FACE_ROWS * PITCH <= NP * NUM_REF * TILE,
+    INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
+    SHARED_ROWS = INPUT_ROWS > NUM_TILES * ROWS ? INPUT_ROWS : NUM_TILES * ROWS,
     ABSENT = 0xffff
 };
 
-/* The four members of an orbit, by direction, and the rows of its sums. */
+/* Where the rows of the four characters begin: words, or ABSENT. */
+struct places {
+    int of[4];
+};
+
+static __device__ __forceinline__ places unpack(int low, int high)
+{
+    return {{low & 0xffff, (int)((unsigned)low >> 16), high & 0xffff, (int)((unsigned)high >> 16)}};
+}
+
+/* An orbit's members, four bytes by direction, and its sums. */
 struct orbit {
-    int member[3], input[4];
+    int member[3];
+    places input;
 };
 
 static __device__ __forceinline__ orbit load_orbit(const int *table, int i)
 {
-    int4 members = __ldg((const int4 *)table + 2 * i), inputs = __ldg((const int4 *)table + 2 * i + 1);
-    return {{members.x, members.y, members.z},
-            {inputs.x & 0xffff, (int)((unsigned)inputs.x >> 16), inputs.y & 0xffff, (int)((unsigned)inputs.y >> 16)}};
+    int4 members = __ldg((const int4 *)table + 2 * i), rows = __ldg((const int4 *)table + 2 * i + 1);
+    return {{members.x, members.y, members.z}, unpack(rows.x, rows.y)};
 }
 
-/* What makes a node's derivatives of four results: sum over s of chi_s(g) of result s, by direction. */
-struct node_results {
-    int row[3][4], g[3];
-};
-
-static __device__ __forceinline__ node_results load_results(const int *table, int node)
+static __device__ __forceinline__ places load_results(const int *table, int i)
 {
-    const int4 *record = (const int4 *)table + 2 * (ORBITS + FACE_ORBITS + node);
-    int4 a = __ldg(record), b = __ldg(record + 1);
-    int pair[6] = {a.x, a.y, a.z, a.w, b.x, b.y};
-    node_results to;
+    int4 rows = __ldg((const int4 *)table + 2 * i + 1);
+    return unpack(rows.z, rows.w);
+}
+
+/* Where the derivatives of a node stand, by direction. */
+static __device__ __forceinline__ places load_node_places(const int *table, int node)
+{
+    int2 rows = __ldg((const int2 *)(table + 8 * (ORBITS + FACE_ORBITS)) + node);
+    return unpack(rows.x, rows.y);
+}
+
+/* A run of elements beside each other, to shared memory. */
+template <int N> struct __align__(N * sizeof(REAL) < 16 ? N * sizeof(REAL) : 16) run {
+    REAL v[N];
+};
+template <int N> static __device__ __forceinline__ void store_run(REAL *to, const REAL *from)
+{
+    run<N> part;
 #pragma unroll
-    for (int j = 0; j < 3; j++) {
-        to.row[j][0] = pair[2 * j] & 0xffff;
-        to.row[j][1] = (int)((unsigned)pair[2 * j] >> 16);
-        to.row[j][2] = pair[2 * j + 1] & 0xffff;
-        to.row[j][3] = (int)((unsigned)pair[2 * j + 1] >> 16);
-        to.g[j] = b.z >> 2 * j & 3;
-    }
-    return to;
+    for (int i = 0; i < N; i++)
+        part.v[i] = from[i];
+    *(run<N> *)to = part;
 }
 
 #endif

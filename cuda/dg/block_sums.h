@@ -1,48 +1,54 @@
-/* block_sums.h: from the tile in shared memory to the inputs of the four blocks: sums over orbits of nodes and of face
- * nodes, in all directions. */
+/* block_sums.h: sums over orbits, four characters of four members, for RUN elements at once: from the tile in shared
+ * memory to the inputs of the four blocks, and from their results to nodes. */
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
 
 #include "dg/block_rows.h"
 #include "dg/tile.h"
 
-/* Of the values at the members 1, Q, P, PQ of an orbit: the sums of the four characters. */
-static __device__ __forceinline__ void sum_orbit(REAL *v)
+enum { RUNS = TILE / RUN };
+
+/* v_s = sum over g of chi_s(g) v_g (blocks.h). */
+static __device__ __forceinline__ void sum_orbit(REAL v[4][RUN])
 {
-    REAL a = v[0] + v[1], b = v[0] - v[1], c = v[2] + v[3], d = v[2] - v[3];
-    v[0] = a + c;
-    v[1] = b + d;
-    v[2] = a - c;
-    v[3] = b - d;
+#pragma unroll
+    for (int i = 0; i < RUN; i++) {
+        REAL a = v[0][i] + v[1][i], b = v[0][i] - v[1][i], c = v[2][i] + v[3][i], d = v[2][i] - v[3][i];
+        v[0][i] = a + c;
+        v[1][i] = b + d;
+        v[2][i] = a - c;
+        v[3][i] = b - d;
+    }
 }
 
-static __device__ __forceinline__ void store_sums(REAL *x, const orbit &one, int column, const REAL *v)
+static __device__ __forceinline__ void store_orbit(REAL *column, const places &at, const REAL v[4][RUN])
 {
 #pragma unroll
     for (int s = 0; s < 4; s++)
-        if (one.input[s] != ABSENT)
-            x[one.input[s] * PITCH + column] = v[s];
+        if (at.of[s] != ABSENT)
+            store_run<RUN>(column + at.of[s], v[s]);
 }
 
 /* A thread sums a column of an orbit in each direction. */
 template <int CHUNK> static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x)
 {
-    for (int i = threadIdx.x; i < ORBITS * 2 * TILE; i += THREADS) {
-        int e = i % TILE, c = i / TILE % 2;
-        orbit one = load_orbit(a.table, i / (2 * TILE));
+#pragma unroll 1
+    for (int i = threadIdx.x; i < ORBITS * 2 * RUNS; i += THREADS) {
+        int e = i % RUNS * RUN, c = i / RUNS % 2;
+        orbit one = load_orbit(a.table, i / (2 * RUNS));
         REAL sign = c == 0 ? 1 : column_sign(1);
 #pragma unroll
         for (int j = 0; j < 3; j++) {
             int field = c == 0 ? column_field(CHUNK, j, 0) : column_field(CHUNK, j, 1);
-            REAL v[4];
+            REAL v[4][RUN];
 #pragma unroll
             for (int g = 0; g < 4; g++)
-                v[g] = s.u[(one.member[j] >> 8 * g & 255) * PITCH_U + field * TILE + e];
+                load_vector<RUN>(v[g], s.u + (one.member[j] >> 8 * g & 255) * PITCH_U + field * TILE + e);
             sum_orbit(v);
 #pragma unroll
-            for (int g = 0; g < 4; g++)
-                v[g] = column_sign(1) == 1 ? v[g] : sign * v[g];
-            store_sums(x, one, (2 * j + c) * TILE + e, v);
+            for (int g = 0; g < 4 * RUN; g++)
+                v[g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
+            store_orbit(x + (2 * j + c) * TILE + e, one.input, v);
         }
     }
 }
@@ -50,32 +56,63 @@ template <int CHUNK> static __device__ __forceinline__ void sum_nodes(const dg_a
 /* A thread sums both columns of an orbit of face nodes in each direction. */
 template <int CHUNK> static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x)
 {
-    for (int i = threadIdx.x; i < FACE_ORBITS * TILE; i += THREADS) {
-        int e = i % TILE;
-        orbit one = load_orbit(a.table, ORBITS + i / TILE);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < FACE_ORBITS * RUNS; i += THREADS) {
+        int e = i % RUNS * RUN;
+        orbit one = load_orbit(a.table, ORBITS + i / RUNS);
 #pragma unroll
         for (int j = 0; j < 3; j++) {
-            REAL v[2][4];
+            REAL v[2][4][RUN];
 #pragma unroll
             for (int g = 0; g < 4; g++) {
                 int face = g % 2 ? j + 1 : 0;
-                REAL y[NUM_JUMP], lift_coef[NUM_LIFT_COEF], acc[NUM_ACC] = {};
+                REAL y[NUM_JUMP][RUN], lift_coef[NUM_LIFT_COEF][RUN];
 #pragma unroll
                 for (int k = 0; k < NUM_JUMP; k++)
-                    y[k] = s.s[(one.member[j] >> 8 * g & 255) * PITCH_S + k * TILE + e];
+                    load_vector<RUN>(y[k], s.s + (one.member[j] >> 8 * g & 255) * PITCH_S + k * TILE + e);
 #pragma unroll
                 for (int k = 0; k < NUM_LIFT_COEF; k++)
-                    lift_coef[k] = s.lift_coef[face][k][e];
-                apply_lift(y, face, lift_coef, acc);
+                    load_vector<RUN>(lift_coef[k], s.lift_coef[face][k] + e);
 #pragma unroll
-                for (int c = 0; c < 2; c++)
-                    v[c][g] = face > 0 || column_face0(j, c) ? acc[column_sum(CHUNK, j, c)] : 0;
+                for (int n = 0; n < RUN; n++) {
+                    REAL y1[NUM_JUMP], coef1[NUM_LIFT_COEF], acc[NUM_ACC] = {};
+#pragma unroll
+                    for (int k = 0; k < NUM_JUMP; k++)
+                        y1[k] = y[k][n];
+#pragma unroll
+                    for (int k = 0; k < NUM_LIFT_COEF; k++)
+                        coef1[k] = lift_coef[k][n];
+                    apply_lift(y1, face, coef1, acc);
+#pragma unroll
+                    for (int c = 0; c < 2; c++)
+                        v[c][g][n] = face > 0 || column_face0(j, c) ? acc[column_sum(CHUNK, j, c)] : 0;
+                }
             }
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 sum_orbit(v[c]);
-                store_sums(x, one, (2 * j + c) * TILE + e, v[c]);
+                store_orbit(x + (2 * j + c) * TILE + e, one.input, v[c]);
             }
+        }
+    }
+}
+
+/* The results of each orbit become the derivatives at its members. */
+static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x)
+{
+#pragma unroll 1
+    for (int i = threadIdx.x; i < ORBITS * 2 * RUNS; i += THREADS) {
+        places at = load_results(a.table, i / (2 * RUNS));
+        REAL *column = x + i / RUNS % 2 * TILE + i % RUNS * RUN;
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            REAL v[4][RUN] = {};
+#pragma unroll
+            for (int s = 0; s < 4; s++)
+                if (at.of[s] != ABSENT)
+                    load_vector<RUN>(v[s], column + 2 * j * TILE + at.of[s]);
+            sum_orbit(v);
+            store_orbit(column + 2 * j * TILE, at, v);
         }
     }
 }

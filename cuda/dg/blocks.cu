@@ -9,7 +9,7 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS,
  * TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, NODE_SUMS,
- * FACE_SUMS (sums of each character), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+ * FACE_SUMS (sums of each character), RUN (elements that are summed at once), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
 #error                                                                                                       \
@@ -22,17 +22,20 @@
 #include "dg/incident.h"
 #include "dg/prefetch.h"
 
-static_assert(sizeof(tile) + (ZERO_ROW + 1) * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
+static_assert(sizeof(tile) + SHARED_ROWS * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
 
-/* A turn: inputs of its fields, and their products. */
-template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_args &a, const tile &s, REAL *x)
+/* A turn: inputs of its fields, and their derivatives and lifts. */
+template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x)
 {
+    REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
     sum_nodes<CHUNK>(a, s, x);
     if (CHUNK == 0)
         __syncthreads(); /* jumps are complete */
-    sum_faces<CHUNK>(a, s, x);
+    sum_faces<CHUNK>(a, s, y);
     __syncthreads();
-    multiply(a, x);
+    multiply(a, x, y);
+    sum_results(a, x);
+    __syncthreads();
 }
 
 /* All turns but the last. */
@@ -55,8 +58,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
-    for (int i = threadIdx.x; i < PITCH; i += THREADS)
-        x[ZERO_ROW * PITCH + i] = 0;
     load_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
