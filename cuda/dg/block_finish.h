@@ -24,11 +24,10 @@ static __device__ __forceinline__ thread_nodes nodes_of_thread()
     return {(int)(threadIdx.x / (LANE_ELEMS * NODE_GROUPS)) * LANE_ELEMS + (int)threadIdx.x % LANE_ELEMS, group};
 }
 
-/* The sums that a turn makes at a node. */
+/* The sums that a turn makes at a node, whose derivatives stand at these places. */
 template <int CHUNK>
-static __device__ __forceinline__ void node_sums(const dg_args &a, const REAL *x, int node, int e, REAL *acc)
+static __device__ __forceinline__ void node_sums(const REAL *x, const places &at, int e, REAL *acc)
 {
-    places at = load_node_places(a.table, node);
 #pragma unroll
     for (int i = 0; i < CHUNK_SUMS; i++)
         acc[chunk_sum(CHUNK, i)] = 0;
@@ -45,37 +44,48 @@ template <int CHUNK> static __device__ __forceinline__ void keep_sums(const dg_a
     thread_nodes mine = nodes_of_thread();
     for (int node = mine.group; node < NP && mine.e < TILE; node += NODE_GROUPS) {
         REAL acc[NUM_ACC];
-        node_sums<CHUNK>(a, x, node, mine.e, acc);
+        node_sums<CHUNK>(x, load_node_places(a.table, node), mine.e, acc);
 #pragma unroll
         for (int i = 0; i < CHUNK_SUMS; i++)
             s.u[node * PITCH_U + chunk_place(CHUNK, i) * TILE + mine.e] = acc[chunk_sum(CHUNK, i)];
     }
 }
 
-/* After the last turn: the new state. */
-static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x, long long first,
-                                                    int count, bool has_source)
+/* Nodes of a thread that are updated together: their loads are under way at once. */
+struct batch {
+    places at[BATCH];
+    old_state old[BATCH];
+};
+
+static __device__ __forceinline__ void load_batch(const dg_args &a, long long elem, int begin, batch &to)
 {
-    thread_nodes mine = nodes_of_thread();
-    if (mine.e >= count)
-        return;
-    long long elem = first + mine.e, at = place(elem, 0);
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+        int node = begin + i * NODE_GROUPS;
+        if (node >= NP)
+            break;
+        to.at[i] = load_node_places(a.table, node);
+        load_old(a, place(elem, node), to.old[i]);
+    }
+}
+
+/* After the last turn: the new state. now: the first batch, which was asked for earlier. */
+static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x,
+                                                    thread_nodes mine, long long elem, bool has_source, batch &now)
+{
     REAL g[WORDS];
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
 #pragma unroll 1
     for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
-        old_state old[BATCH];
-#pragma unroll
-        for (int i = 0; i < BATCH; i++)
-            if (begin + i * NODE_GROUPS < NP)
-                load_old(a, at + (long long)(begin + i * NODE_GROUPS) * NODE_STRIDE(NUM_FIELD), old[i]);
+        if (begin > mine.group)
+            load_batch(a, elem, begin, now);
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             int node = begin + i * NODE_GROUPS;
             if (node >= NP)
                 break;
             REAL acc[NUM_ACC], rhs[NUM_FIELD];
-            node_sums<CHUNKS - 1>(a, x, node, mine.e, acc);
+            node_sums<CHUNKS - 1>(x, now.at[i], mine.e, acc);
 #pragma unroll
             for (int chunk = 0; chunk + 1 < CHUNKS; chunk++)
 #pragma unroll
@@ -83,10 +93,10 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
                     acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + mine.e];
             const REAL *coef = coef_at(a, elem, node, g);
             from_reference(acc, g, coef, rhs);
-            add_local(old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
+            add_local(now.old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
             if (has_source)
                 add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-            update(a, at + (long long)node * NODE_STRIDE(NUM_FIELD), old[i], rhs);
+            update(a, place(elem, node), now.old[i], rhs);
         }
     }
 }

@@ -85,17 +85,29 @@ static __device__ __forceinline__ places load_node_places(const int *table, int 
     return unpack(rows.x, rows.y);
 }
 
-/* A run of elements beside each other, to shared memory. */
-template <int N> struct __align__(N * sizeof(REAL) < 16 ? N * sizeof(REAL) : 16) run {
-    REAL v[N];
-};
+/* Elements beside each other to shared memory, in whole vectors: a struct would be stored word by word. */
 template <int N> static __device__ __forceinline__ void store_run(REAL *to, const REAL *from)
 {
-    run<N> part;
+    typedef typename wide<REAL>::quad type;
+    constexpr int STEP = 16 / sizeof(REAL);
+    if constexpr (N % STEP == 0) {
 #pragma unroll
-    for (int i = 0; i < N; i++)
-        part.v[i] = from[i];
-    *(run<N> *)to = part;
+        for (int i = 0; i < N; i += STEP) {
+            type part;
+#pragma unroll
+            for (int k = 0; k < STEP; k++)
+                ((REAL *)&part)[k] = from[i + k];
+            *(type *)(to + i) = part;
+        }
+    } else if constexpr (N % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += 2)
+            *(float2 *)(to + i) = make_float2((float)from[i], (float)from[i + 1]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            to[i] = from[i];
+    }
 }
 
 #endif

@@ -24,7 +24,7 @@
 
 static_assert(sizeof(tile) + SHARED_ROWS * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
 
-/* A turn: inputs of its fields, and their derivatives and lifts. */
+/* A turn: inputs of its fields, and the products. */
 template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x)
 {
     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
@@ -34,15 +34,15 @@ template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_a
     sum_faces<CHUNK>(a, s, y);
     __syncthreads();
     multiply(a, x, y);
-    sum_results(a, x);
-    __syncthreads();
 }
 
-/* All turns but the last. */
+/* All turns, but for the sums of the last one's results. */
 template <int CHUNK> static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x)
 {
     take_turn<CHUNK>(a, s, x);
     if constexpr (CHUNK + 1 < CHUNKS) {
+        sum_results(a, x);
+        __syncthreads();
         keep_sums<CHUNK>(a, s, x);
         __syncthreads();
         take_turns<CHUNK + 1>(a, s, x);
@@ -67,5 +67,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     if (UPDATE == UPDATE_AB3)
         prefetch(a, a.r1, first, count);
     take_turns<0>(a, s, x);
-    finish_nodes(a, s, x, first, count, has_source);
+    thread_nodes mine = nodes_of_thread();
+    batch now;
+    if (mine.e < count)
+        load_batch(a, first + mine.e, mine.group, now);
+    sum_results(a, x);
+    __syncthreads();
+    if (mine.e < count)
+        finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
 }
