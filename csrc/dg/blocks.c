@@ -60,7 +60,8 @@ static unda_status move_nodes(const struct element *el, const int image[4], int 
         }
         if (least > 1e-12)
             FAIL(UNDA_ERR_ARG,
-                 "nodes of degree %d: the image of node %d is %g away from any, expected nodes that are symmetric",
+                 "nodes of degree %d: the image of node %d is %g away from any, expected nodes that are "
+                 "symmetric",
                  el->degree, n, least);
     }
     return UNDA_OK;

@@ -40,9 +40,10 @@ struct orbit {
 struct blocks {
     struct block_sizes sizes;
     int num_orbit, num_face_orbit;
-    struct orbit orbit[MOST_BLOCK_NODE], face_orbit[MOST_BLOCK_FACE_NODE]; /* face nodes: face num_face_node + m */
-    int of_node[3][MOST_BLOCK_NODE], g_of_node[3][MOST_BLOCK_NODE];        /* its orbit, and g, by direction */
-    double *matrix[NUM_BLOCK];                                             /* [sums][block_columns] */
+    struct orbit orbit[MOST_BLOCK_NODE],
+        face_orbit[MOST_BLOCK_FACE_NODE];                           /* face nodes: face num_face_node + m */
+    int of_node[3][MOST_BLOCK_NODE], g_of_node[3][MOST_BLOCK_NODE]; /* its orbit, and g, by direction */
+    double *matrix[NUM_BLOCK];                                      /* [sums][block_columns] */
     void *owned;
 };
 /* Refuses an element whose nodes lack the symmetry. */

@@ -11,8 +11,9 @@ enum { DIRECTIONS = 3, FIELDS = 2, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xf
 /* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
 struct rows {
     struct block_sizes sizes;
-    int node[NUM_BLOCK], face[NUM_BLOCK]; /* the first sums of nodes and of face nodes that each block multiplies */
-    int result[NUM_BLOCK];                /* its first result, a whole number of tiles of rows */
+    int node[NUM_BLOCK],
+        face[NUM_BLOCK];   /* the first sums of nodes and of face nodes that each block multiplies */
+    int result[NUM_BLOCK]; /* its first result, a whole number of tiles of rows */
     int num_node, num_face, num_result;
     int tiles;
     int pitch; /* words of a row */
@@ -62,8 +63,7 @@ static void size(const unda_solver *s, struct plan *plan)
     plan->threads = round_up(work, plan->tile);
     int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
     int rows = inputs > at.num_result ? inputs : at.num_result;
-    plan->shared_bytes =
-        plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
+    plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
 }
 
 /* Most that a block can have on compute capability 9, and on 8. */
@@ -97,8 +97,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
         FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %d threads a block, expected at most 1024",
              part[ROWS], part[COLS], part[TILE], plan->threads);
     if (plan->shared_bytes > MOST_SHARED)
-        FAIL(UNDA_ERR_ARG, "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
-                           "fewer elements",
+        FAIL(UNDA_ERR_ARG,
+             "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
+             "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
     struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
     plan->num_matrix = 0;
@@ -132,8 +133,7 @@ static void pack_matrices(const struct blocks *b, int rows, double *matrix)
         int columns = block_columns(&b->sizes, block);
         for (int row = 0; row < b->sizes.nodes[block]; row++)
             for (int k = 0; k < columns; k++)
-                matrix[(row / rows * columns + k) * rows + row % rows] =
-                    b->matrix[block][row * columns + k];
+                matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
         matrix += round_up(b->sizes.nodes[block], rows) * columns;
     }
 }
@@ -144,7 +144,8 @@ static int32_t pair(int low, int high)
 }
 
 /* Where the sums of an orbit stand, by character: words. */
-static void find_sums(const struct orbit *orbit, const int first[NUM_BLOCK], bool flip, int pitch, int place[NUM_BLOCK])
+static void find_sums(const struct orbit *orbit, const int first[NUM_BLOCK], bool flip, int pitch,
+                      int place[NUM_BLOCK])
 {
     for (int s = 0; s < NUM_BLOCK; s++)
         place[s] = orbit->sum[s] < 0 ? ABSENT : (first[flip ? s ^ 1 : s] + orbit->sum[s]) * pitch;
@@ -158,7 +159,8 @@ static void pack_orbit(const struct orbit *orbit, const struct rows *at, bool fa
     find_sums(orbit, at->result, false, at->pitch, result);
     for (int j = 0; j < DIRECTIONS; j++) {
         const int *m = orbit->member[j];
-        record[j] = (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
+        record[j] =
+            (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
     }
     record[4] = pair(input[0], input[1]);
     record[5] = pair(input[2], input[3]);
@@ -209,21 +211,20 @@ static bool preferred(const unda_solver *s)
     return false;
 }
 
-const struct dg_kernel dg_kernel_blocks = {
-    .base = {"blocks",
-             NUM_PART,
-             {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
-              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
-              [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
-              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
-              [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT}}},
-    .file = "dg/blocks.cu",
-    .layout = &layout_nodes,
-    .num_function = 1,
-    .function = {"dg_blocks"},
-    .work = {WORK_ALL},
-    .preferred = preferred,
-    .table = table,
-    .settle = settle,
-    .define = define,
-    .pack = pack};
+const struct dg_kernel dg_kernel_blocks = {.base = {"blocks",
+                                                    NUM_PART,
+                                                    {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
+                                                     [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+                                                     [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+                                                     [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+                                                     [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT}}},
+                                           .file = "dg/blocks.cu",
+                                           .layout = &layout_nodes,
+                                           .num_function = 1,
+                                           .function = {"dg_blocks"},
+                                           .work = {WORK_ALL},
+                                           .preferred = preferred,
+                                           .table = table,
+                                           .settle = settle,
+                                           .define = define,
+                                           .pack = pack};

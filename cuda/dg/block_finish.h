@@ -8,7 +8,9 @@
 #include "dg/update.h"
 
 enum {
-    LANE_ELEMS = TILE % 4 == 0 ? 4 : TILE % 2 == 0 ? 2 : 1, /* elements in line first */
+    LANE_ELEMS = TILE % 4 == 0   ? 4
+                 : TILE % 2 == 0 ? 2
+                                 : 1, /* elements in line first */
     NODE_GROUPS = THREADS / TILE,
     BATCH = NUM_FIELD > 4 || sizeof(REAL) > 4 ? 2 : 4 /* nodes whose old state is under way at once */
 };
@@ -21,7 +23,8 @@ struct thread_nodes {
 static __device__ __forceinline__ thread_nodes nodes_of_thread()
 {
     int group = threadIdx.x / LANE_ELEMS % NODE_GROUPS;
-    return {(int)(threadIdx.x / (LANE_ELEMS * NODE_GROUPS)) * LANE_ELEMS + (int)threadIdx.x % LANE_ELEMS, group};
+    return {(int)(threadIdx.x / (LANE_ELEMS * NODE_GROUPS)) * LANE_ELEMS + (int)threadIdx.x % LANE_ELEMS,
+            group};
 }
 
 /* The sums that a turn makes at a node, whose derivatives stand at these places. */
@@ -39,7 +42,8 @@ static __device__ __forceinline__ void node_sums(const REAL *x, const places &at
 }
 
 /* Keeps the sums of a turn in the place of the fields that it took. */
-template <int CHUNK> static __device__ __forceinline__ void keep_sums(const dg_args &a, tile &s, const REAL *x)
+template <int CHUNK>
+static __device__ __forceinline__ void keep_sums(const dg_args &a, tile &s, const REAL *x)
 {
     thread_nodes mine = nodes_of_thread();
     for (int node = mine.group; node < NP && mine.e < TILE; node += NODE_GROUPS) {
@@ -71,7 +75,8 @@ static __device__ __forceinline__ void load_batch(const dg_args &a, long long el
 
 /* After the last turn: the new state. now: the first batch, which was asked for earlier. */
 static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x,
-                                                    thread_nodes mine, long long elem, bool has_source, batch &now)
+                                                    thread_nodes mine, long long elem, bool has_source,
+                                                    batch &now)
 {
     REAL g[WORDS];
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);

@@ -9,9 +9,9 @@
 #include "dg/block_columns.h"
 
 struct block_rows {
-    int nodes[4], faces[4];           /* sums that each block multiplies */
-    int node[4], face[4];             /* the first of them */
-    int tile[5], matrix[4];           /* first row tile, where its matrix begins */
+    int nodes[4], faces[4]; /* sums that each block multiplies */
+    int node[4], face[4];   /* the first of them */
+    int tile[5], matrix[4]; /* first row tile, where its matrix begins */
     int num_node, num_face, num_orbit, num_face_orbit;
     constexpr block_rows()
         : nodes(), faces(), node(), face(), tile(), matrix(), num_node(0), num_face(0), num_orbit(0),
@@ -46,7 +46,7 @@ enum {
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
     FACES_IN_STATE = GRAD_DIV == 1 && FACE_ROWS * PITCH <= NP * NUM_REF * TILE,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
-    SHARED_ROWS = INPUT_ROWS > NUM_TILES * ROWS ? INPUT_ROWS : NUM_TILES * ROWS,
+    SHARED_ROWS = INPUT_ROWS > NUM_TILES *ROWS ? INPUT_ROWS : NUM_TILES *ROWS,
     ABSENT = 0xffff
 };
 

@@ -30,7 +30,8 @@ static __device__ __forceinline__ void store_orbit(REAL *column, const places &a
 }
 
 /* A thread sums a column of an orbit in each direction. */
-template <int CHUNK> static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x)
+template <int CHUNK>
+static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < ORBITS * 2 * RUNS; i += THREADS) {
@@ -54,7 +55,8 @@ template <int CHUNK> static __device__ __forceinline__ void sum_nodes(const dg_a
 }
 
 /* A thread sums both columns of an orbit of face nodes in each direction. */
-template <int CHUNK> static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x)
+template <int CHUNK>
+static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < FACE_ORBITS * RUNS; i += THREADS) {

@@ -1,14 +1,14 @@
 """Derivative and lifts of the reference tetrahedron are four small blocks: the algebra of kernel blocks.
 
-Swapping the vertices 0 and 1 (Q) turns d/dr_1 around, swapping 2 and 3 (P) leaves it alone, and the cyclic shift
-1 -> 2 -> 3 (C) makes d/dr_2 and d/dr_3 of it. Let V be the group {1, Q, P, PQ}, chi_ab(Q) = a, chi_ab(P) = b its
-characters, a, b = +1 or -1. In the sums over orbits
+Swapping the vertices 0 and 1 (Q) turns d/dr_1 around, swapping 2 and 3 (P) leaves it alone, and the cyclic
+shift 1 -> 2 -> 3 (C) makes d/dr_2 and d/dr_3 of it. Let V be the group {1, Q, P, PQ}, chi_ab(Q) = a,
+chi_ab(P) = b its characters, a, b = +1 or -1. In the sums over orbits
 
     u_ab(o) = sum over g in V of chi_ab(g) u(g o),    u(g o) = 1/4 sum over a, b of chi_ab(g) u_ab(o),
 
-D_1 Q = -Q D_1 and D_1 P = P D_1 say that D_1 maps u_ab to u_-ab alone, and face 0, which Q swaps with face 1, that
-the lift of both maps jumps s_ab to u_ab: four blocks, each of a quarter of the numbers of D_1 and as many columns
-more as there are sums of jumps. csrc/dg/blocks.c makes them; here they are made anew with NumPy.
+D_1 Q = -Q D_1 and D_1 P = P D_1 say that D_1 maps u_ab to u_-ab alone, and face 0, which Q swaps with face
+1, that the lift of both maps jumps s_ab to u_ab: four blocks, each of a quarter of the numbers of D_1 and
+columns more for the sums of jumps. csrc/dg/blocks.c makes them; here they are made anew with NumPy.
 """
 
 import functools
@@ -30,9 +30,11 @@ def element(degree):
     n, m = lib.unda_element_num_node(0, degree), lib.unda_element_num_face_node(0, degree)
     arrays = new_struct("unda_element_arrays")
     shapes = {"nodes": (n, 3), "derivative": (3, n, n), "lift": (4, n, m), "face_node": (4, m)}
-    found = {name: np.zeros(size, np.int32 if name == "face_node" else float) for name, size in shapes.items()}
+    kinds = {"face_node": np.int32}
+    found = {name: np.zeros(size, kinds.get(name, float)) for name, size in shapes.items()}
     for name, array in found.items():
-        setattr(arrays, name, ffi.cast("int32_t *" if name == "face_node" else "double *", array.ctypes.data))
+        kind = "int32_t *" if name in kinds else "double *"
+        setattr(arrays, name, ffi.cast(kind, array.ctypes.data))
     assert lib.unda_element_get_arrays(0, degree, arrays) == 0
     return found
 

@@ -41,7 +41,8 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, nam
 
 
 @pytest.mark.parametrize(
-    ("shape", "names"), [(lib.UNDA_TET, ["fused", "blocks", "node", "element"]), (lib.UNDA_HEX, ["columns", "lines"])]
+    ("shape", "names"),
+    [(lib.UNDA_TET, ["fused", "blocks", "node", "element"]), (lib.UNDA_HEX, ["columns", "lines"])],
 )
 def test_a_tuner_does_not_try_kernels_that_are_there_to_compare_with(shape, names):
     options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=0, shape=shape)
