@@ -102,7 +102,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
     struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
-    plan->num_matrix = 0;
+    plan->num_matrix = plan->rows; /* the last column loads one more */
     for (int block = 0; block < NUM_BLOCK; block++)
         plan->num_matrix +=
             (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);

@@ -8,14 +8,19 @@
 
 enum { TILE_THREADS = 2 * TILE / COLS }; /* that share a row tile */
 
-/* acc += entries (num rows of inputs) times inputs. */
-static __device__ __forceinline__ void multiply_rows(const REAL *entry, const REAL *from, int num,
-                                                     REAL acc[ROWS][3][COLS])
+/* acc += entries times num rows of inputs. next: the entries of the first, then of the row behind the last, which is
+ * there: the next block's, or what the host adds. A step ahead, or the products wait for them. */
+static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const REAL *from, int num,
+                                                     REAL next[ROWS], REAL acc[ROWS][3][COLS])
 {
 #pragma unroll(UNROLL)
-    for (int k = 0; k < num; k++, entry += ROWS, from += PITCH) {
+    for (int k = 0; k < num; k++, from += PITCH) {
         REAL d[ROWS], u[3][COLS];
-        load_constant<ROWS>(d, entry);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            d[r] = next[r];
+        entry += ROWS;
+        load_constant<ROWS>(next, entry);
 #pragma unroll
         for (int j = 0; j < 3; j++)
             load_vector<COLS>(u[j], from + 2 * j * TILE);
@@ -51,8 +56,10 @@ static __device__ __forceinline__ void multiply(const dg_args &a, REAL *x, const
     bool works = tile < NUM_TILES;
     REAL acc[ROWS][3][COLS] = {};
     if (works) {
-        multiply_rows(entry, x + node * PITCH + column, nodes, acc);
-        multiply_rows(entry + nodes * ROWS, y + face * PITCH + column, faces, acc);
+        REAL next[ROWS];
+        load_constant<ROWS>(next, entry);
+        multiply_rows(entry, x + node * PITCH + column, nodes, next, acc);
+        multiply_rows(entry, y + face * PITCH + column, faces, next, acc);
     }
     __syncthreads();
     if (works)

@@ -60,22 +60,32 @@ static __device__ __forceinline__ places unpack(int low, int high)
     return {{low & 0xffff, (int)((unsigned)low >> 16), high & 0xffff, (int)((unsigned)high >> 16)}};
 }
 
-/* An orbit's members, four bytes by direction, and its sums. */
+/* A record of the table, as it comes: an orbit's members, four bytes by direction; where its sums and its results
+ * stand. Asked for a turn of a loop, or a barrier, before it is used. */
 struct orbit {
-    int member[3];
-    places input;
+    int4 members, rows;
 };
 
 static __device__ __forceinline__ orbit load_orbit(const int *table, int i)
 {
-    int4 members = __ldg((const int4 *)table + 2 * i), rows = __ldg((const int4 *)table + 2 * i + 1);
-    return {{members.x, members.y, members.z}, unpack(rows.x, rows.y)};
+    i = i < ORBITS + FACE_ORBITS ? i : 0;
+    return {__ldg((const int4 *)table + 2 * i), __ldg((const int4 *)table + 2 * i + 1)};
 }
 
-static __device__ __forceinline__ places load_results(const int *table, int i)
+/* Member g in direction j, a number of a node or a face node. */
+static __device__ __forceinline__ int member(const orbit &one, int j, int g)
 {
-    int4 rows = __ldg((const int4 *)table + 2 * i + 1);
-    return unpack(rows.z, rows.w);
+    return (j == 0 ? one.members.x : j == 1 ? one.members.y : one.members.z) >> 8 * g & 255;
+}
+
+static __device__ __forceinline__ places sums_of(const orbit &one)
+{
+    return unpack(one.rows.x, one.rows.y);
+}
+
+static __device__ __forceinline__ places results_of(const orbit &one)
+{
+    return unpack(one.rows.z, one.rows.w);
 }
 
 /* Where the derivatives of a node stand, by direction. */

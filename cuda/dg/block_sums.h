@@ -29,14 +29,24 @@ static __device__ __forceinline__ void store_orbit(REAL *column, const places &a
             store_run<RUN>(column + at.of[s], v[s]);
 }
 
-/* A thread sums a column of an orbit in each direction. */
+/* The first orbits that a thread sums: of nodes and results a column, of face nodes both. */
+static __device__ __forceinline__ orbit first_orbit(const dg_args &a)
+{
+    return load_orbit(a.table, threadIdx.x / (2 * RUNS));
+}
+static __device__ __forceinline__ orbit first_face_orbit(const dg_args &a)
+{
+    return load_orbit(a.table, ORBITS + threadIdx.x / RUNS);
+}
+
+/* A thread sums a column of an orbit in each direction; one: the first. */
 template <int CHUNK>
-static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x)
+static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < ORBITS * 2 * RUNS; i += THREADS) {
         int e = i % RUNS * RUN, c = i / RUNS % 2;
-        orbit one = load_orbit(a.table, i / (2 * RUNS));
+        orbit next = load_orbit(a.table, (i + THREADS) / (2 * RUNS));
         REAL sign = c == 0 ? 1 : column_sign(1);
 #pragma unroll
         for (int j = 0; j < 3; j++) {
@@ -44,24 +54,25 @@ static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s
             REAL v[4][RUN];
 #pragma unroll
             for (int g = 0; g < 4; g++)
-                load_vector<RUN>(v[g], s.u + (one.member[j] >> 8 * g & 255) * PITCH_U + field * TILE + e);
+                load_vector<RUN>(v[g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
             sum_orbit(v);
 #pragma unroll
             for (int g = 0; g < 4 * RUN; g++)
                 v[g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
-            store_orbit(x + (2 * j + c) * TILE + e, one.input, v);
+            store_orbit(x + (2 * j + c) * TILE + e, sums_of(one), v);
         }
+        one = next;
     }
 }
 
 /* A thread sums both columns of an orbit of face nodes in each direction. */
 template <int CHUNK>
-static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x)
+static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < FACE_ORBITS * RUNS; i += THREADS) {
         int e = i % RUNS * RUN;
-        orbit one = load_orbit(a.table, ORBITS + i / RUNS);
+        orbit next = load_orbit(a.table, ORBITS + (i + THREADS) / RUNS);
 #pragma unroll
         for (int j = 0; j < 3; j++) {
             REAL v[2][4][RUN];
@@ -71,7 +82,7 @@ static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s
                 REAL y[NUM_JUMP][RUN], lift_coef[NUM_LIFT_COEF][RUN];
 #pragma unroll
                 for (int k = 0; k < NUM_JUMP; k++)
-                    load_vector<RUN>(y[k], s.s + (one.member[j] >> 8 * g & 255) * PITCH_S + k * TILE + e);
+                    load_vector<RUN>(y[k], s.s + member(one, j, g) * PITCH_S + k * TILE + e);
 #pragma unroll
                 for (int k = 0; k < NUM_LIFT_COEF; k++)
                     load_vector<RUN>(lift_coef[k], s.lift_coef[face][k] + e);
@@ -93,18 +104,20 @@ static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 sum_orbit(v[c]);
-                store_orbit(x + (2 * j + c) * TILE + e, one.input, v[c]);
+                store_orbit(x + (2 * j + c) * TILE + e, sums_of(one), v[c]);
             }
         }
+        one = next;
     }
 }
 
 /* The results of each orbit become the derivatives at its members. */
-static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x)
+static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, orbit one)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < ORBITS * 2 * RUNS; i += THREADS) {
-        places at = load_results(a.table, i / (2 * RUNS));
+        orbit next = load_orbit(a.table, (i + THREADS) / (2 * RUNS));
+        places at = results_of(one);
         REAL *column = x + i / RUNS % 2 * TILE + i % RUNS * RUN;
 #pragma unroll
         for (int j = 0; j < 3; j++) {
@@ -116,6 +129,7 @@ static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x)
             sum_orbit(v);
             store_orbit(column + 2 * j * TILE, at, v);
         }
+        one = next;
     }
 }
 

@@ -25,27 +25,30 @@
 static_assert(sizeof(tile) + SHARED_ROWS * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
 
 /* A turn: inputs of its fields, and the products. */
-template <int CHUNK> static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x)
+template <int CHUNK>
+static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x, const orbit &of_nodes)
 {
     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
-    sum_nodes<CHUNK>(a, s, x);
+    orbit of_faces = first_face_orbit(a);
+    sum_nodes<CHUNK>(a, s, x, of_nodes);
     if (CHUNK == 0)
         __syncthreads(); /* jumps are complete */
-    sum_faces<CHUNK>(a, s, y);
+    sum_faces<CHUNK>(a, s, y, of_faces);
     __syncthreads();
     multiply(a, x, y);
 }
 
 /* All turns, but for the sums of the last one's results. */
-template <int CHUNK> static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x)
+template <int CHUNK>
+static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x, const orbit &of_nodes)
 {
-    take_turn<CHUNK>(a, s, x);
+    take_turn<CHUNK>(a, s, x, of_nodes);
     if constexpr (CHUNK + 1 < CHUNKS) {
-        sum_results(a, x);
+        sum_results(a, x, of_nodes);
         __syncthreads();
         keep_sums<CHUNK>(a, s, x);
         __syncthreads();
-        take_turns<CHUNK + 1>(a, s, x);
+        take_turns<CHUNK + 1>(a, s, x, of_nodes);
     }
 }
 
@@ -58,6 +61,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    orbit of_nodes = first_orbit(a);
     load_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
@@ -66,12 +70,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
         prefetch(a, a.r, first, count);
     if (UPDATE == UPDATE_AB3)
         prefetch(a, a.r1, first, count);
-    take_turns<0>(a, s, x);
+    take_turns<0>(a, s, x, of_nodes);
     thread_nodes mine = nodes_of_thread();
     batch now;
     if (mine.e < count)
         load_batch(a, first + mine.e, mine.group, now);
-    sum_results(a, x);
+    sum_results(a, x, of_nodes);
     __syncthreads();
     if (mine.e < count)
         finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
