@@ -8,16 +8,20 @@ chi_ab(P) = b its characters, a, b = +1 or -1. In the sums over orbits
 
 D_1 Q = -Q D_1 and D_1 P = P D_1 say that D_1 maps u_ab to u_-ab alone, and face 0, which Q swaps with face
 1, that the lift of both maps jumps s_ab to u_ab: four blocks, each of a quarter of the numbers of D_1 and
-columns more for the sums of jumps. csrc/dg/blocks.c makes them; here they are made anew with NumPy.
+columns more for the sums of jumps. csrc/dg/blocks.c makes them; here they are made anew with NumPy, and
+kernel blocks is run with parts that are no default. Everything else of it: test_cuda_engine.py.
 """
 
 import functools
 import itertools
 
+import cuda_device
 import numpy as np
 import pytest
+import unda
 from unda._core import ffi, lib, new_struct
 
+cuda_device.prepare()
 DEGREES = range(1, 10)
 EPS = np.finfo(float).eps
 SWAP_Q, SWAP_P, SHIFT = (1, 0, 2, 3), (0, 1, 3, 2), (0, 2, 3, 1)
@@ -126,3 +130,46 @@ def test_the_cyclic_shift_makes_the_other_directions_of_the_first(degree):
         assert error(derivative[j][np.ix_(node, node)], derivative[j - 1]) < 8
         assert error(derivative[j], derivative[j - 1]) > 1e6
     assert error(lift[np.ix_(node, face)], lift) < 8
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("degree", "options", "message"),
+    [
+        (3, {"tile": 9, "cols": 2}, "tile is 9 elements a block, expected a multiple of the 2"),
+        (9, {"rows": 1, "cols": 1, "tile": 4}, "make 1760 threads a block, expected at most 1024"),
+        (9, {"tile": 32, "cols": 4}, "needs [0-9]+ KB of shared memory .*, expected at most 227"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    with pytest.raises(unda.ArgumentError, match=message):
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree, device="cuda", kernel="blocks",
+                kernel_options=options)  # fmt: skip
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("degree", "physics", "options"),
+    [
+        (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3}),
+        (7, "acoustic", {"rows": 9, "cols": 4, "tile": 4}),
+        (9, "maxwell", {"rows": 8, "cols": 1, "tile": 3}),
+    ],
+)
+def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):
+    """High degrees, rows that leave tiles of rows half empty, runs of one, two and four elements."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (1, 1, 1), perturb=0.2, seed=1)
+    medium = {
+        "acoustic": lambda: unda.Acoustic(rho=2.0, c=1.5),
+        "elastic": lambda: unda.Elastic(rho=2.0, vp=2.0, vs=1.0),
+        "maxwell": lambda: unda.Maxwell(eps=2.0, mu=1.5),
+    }[physics]()
+    rates = []
+    for device, more in (("cpu", {}), ("cuda", {"kernel": "blocks", "kernel_options": options})):
+        sim = unda.DG(mesh, medium, degree=degree, device=device, dtype="float64", **more)
+        rng = np.random.default_rng(0)
+        sim.set(**{name: rng.standard_normal((mesh.num_elem, sim.num_node)) for name in sim.fields})
+        found = sim.rhs()
+        rates.append(np.stack([found[name] for name in sim.fields]))
+    assert np.abs(rates[0] - rates[1]).max() < 1e-12 * np.abs(rates[0]).max()
