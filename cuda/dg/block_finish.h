@@ -64,13 +64,25 @@ struct batch {
 static __device__ __forceinline__ void load_batch(const dg_args &a, long long elem, int begin, batch &to)
 {
 #pragma unroll
-    for (int i = 0; i < BATCH; i++) {
-        int node = begin + i * NODE_GROUPS;
-        if (node >= NP)
-            break;
-        to.at[i] = load_node_places(a.table, node);
-        load_old(a, place(elem, node), to.old[i]);
-    }
+    for (int i = 0; i < BATCH; i++)
+        if (begin + i * NODE_GROUPS < NP) {
+            to.at[i] = load_node_places(a.table, begin, i * NODE_GROUPS);
+            load_old(a, place(elem, begin), to.old[i], i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
+        }
+}
+
+/* As add_sources of update.h, in few instructions: few blocks have sources, and none waits for these. */
+static __device__ __forceinline__ void add_few_sources(const dg_args &a, long long elem, int node, REAL *rhs)
+{
+#pragma unroll 1
+    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
+        if (a.source_elem[i] == elem) {
+            REAL part[NUM_FIELD];
+            source(a, i, node, part);
+#pragma unroll
+            for (int f = 0; f < NUM_FIELD; f++)
+                rhs[f] += part[f];
+        }
 }
 
 /* After the last turn: the new state. now: the first batch, which was asked for earlier. */
@@ -80,6 +92,7 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
 {
     REAL g[WORDS];
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+    factors by = factors_of(a);
 #pragma unroll 1
     for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
         if (begin > mine.group)
@@ -100,8 +113,8 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
             from_reference(acc, g, coef, rhs);
             add_local(now.old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
             if (has_source)
-                add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-            update(a, place(elem, node), now.old[i], rhs);
+                add_few_sources(a, elem, node, rhs);
+            update_by(a, by, place(elem, begin), now.old[i], rhs, i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
         }
     }
 }

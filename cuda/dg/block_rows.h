@@ -88,10 +88,10 @@ static __device__ __forceinline__ places results_of(const orbit &one)
     return unpack(one.rows.z, one.rows.w);
 }
 
-/* Where the derivatives of a node stand, by direction. */
-static __device__ __forceinline__ places load_node_places(const int *table, int node)
+/* Where the derivatives of a node stand, by direction; more: a constant. */
+static __device__ __forceinline__ places load_node_places(const int *table, int node, int more = 0)
 {
-    int2 rows = __ldg((const int2 *)(table + 8 * (ORBITS + FACE_ORBITS)) + node);
+    int2 rows = __ldg((const int2 *)(table + 8 * (ORBITS + FACE_ORBITS)) + node + more);
     return unpack(rows.x, rows.y);
 }
 
