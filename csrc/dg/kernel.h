@@ -60,6 +60,8 @@ DG_KERNELS(DG_KERNEL)
 
 /* kernels.c. Bytes of struct tile of cuda/dg/tile.h for such a plan; cols: elements a thread. */
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
+/* Words between the fields of one node and the next there: PAD. */
+int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...

@@ -3,7 +3,10 @@
 #include "blocks.h"
 #include "kernel.h"
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, NUM_PART };
+
+/* Values of part matrix: where the products read the blocks' entries. */
+enum { THROUGH_CACHES = 1, IN_SHARED };
 
 /* Directions, and fields that each takes the derivative of at a time: cuda/dg/block_columns.h. */
 enum { DIRECTIONS = 3, FIELDS = 2, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
@@ -52,7 +55,8 @@ static int run_of(const unda_solver *s, int tile)
 static bool faces_in_state(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
-    return p->grad_div == 1 && at->num_face * at->pitch <= at->num_node * p->num_ref * plan->tile;
+    int state = at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
+    return p->grad_div == 1 && at->num_face * at->pitch <= state;
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
@@ -64,6 +68,13 @@ static void size(const unda_solver *s, struct plan *plan)
     int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
     int rows = inputs > at.num_result ? inputs : at.num_result;
     plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
+    plan->num_matrix = plan->rows; /* the last column asks for one more */
+    for (int block = 0; block < NUM_BLOCK; block++)
+        plan->num_matrix +=
+            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
+    plan->num_matrix = round_up((int)plan->num_matrix, 4); /* whole vectors */
+    if (plan->part[MATRIX] == IN_SHARED)
+        plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
 }
 
 /* Most that a block can have on compute capability 9, and on 8. */
@@ -73,7 +84,11 @@ enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 99 << 10 };
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     bool wide = s->real_bytes == 8;
-    struct plan plan = {.part = {[ROWS] = wide ? 4 : 8, [COLS] = wide ? 1 : 2, [BLOCKS] = 1, [UNROLL] = 2}};
+    struct plan plan = {.part = {[ROWS] = wide ? 4 : 8,
+                                 [COLS] = wide ? 1 : 2,
+                                 [BLOCKS] = 1,
+                                 [UNROLL] = 2,
+                                 [MATRIX] = THROUGH_CACHES}};
     plan.rows = plan.part[ROWS];
     plan.tile = 16;
     for (size(s, &plan); (plan.shared_bytes > USUAL_SHARED || plan.threads > 1024) && plan.tile > 2;
@@ -102,10 +117,6 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
     struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
-    plan->num_matrix = plan->rows; /* the last column loads one more */
-    for (int block = 0; block < NUM_BLOCK; block++)
-        plan->num_matrix +=
-            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
     plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) + NODE_WORDS * at.num_node;
     return UNDA_OK;
 }
@@ -119,6 +130,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
+    gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
@@ -211,20 +223,22 @@ static bool preferred(const unda_solver *s)
     return false;
 }
 
-const struct dg_kernel dg_kernel_blocks = {.base = {"blocks",
-                                                    NUM_PART,
-                                                    {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
-                                                     [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
-                                                     [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
-                                                     [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
-                                                     [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT}}},
-                                           .file = "dg/blocks.cu",
-                                           .layout = &layout_nodes,
-                                           .num_function = 1,
-                                           .function = {"dg_blocks"},
-                                           .work = {WORK_ALL},
-                                           .preferred = preferred,
-                                           .table = table,
-                                           .settle = settle,
-                                           .define = define,
-                                           .pack = pack};
+const struct dg_kernel dg_kernel_blocks = {
+    .base = {"blocks",
+             NUM_PART,
+             {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
+              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+              [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+              [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
+              [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE}}},
+    .file = "dg/blocks.cu",
+    .layout = &layout_nodes,
+    .num_function = 1,
+    .function = {"dg_blocks"},
+    .work = {WORK_ALL},
+    .preferred = preferred,
+    .table = table,
+    .settle = settle,
+    .define = define,
+    .pack = pack};

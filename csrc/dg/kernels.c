@@ -22,13 +22,19 @@ static int64_t round_up(int64_t count, int64_t unit)
     return (count + unit - 1) / unit * unit;
 }
 
+int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols)
+{
+    int num_face_node = dg_tables(s)->space.num_face_node;
+    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
+    lanes = lanes < 2 ? 1 : lanes < num_face_node ? lanes : num_face_node;
+    return (int)(round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks);
+}
+
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
-    int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
+    int quad = 16 / s->real_bytes, pad = plan_tile_pad(s, plan, cols);
     int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
                     round_up(dg->space.num_face * dg->space.num_face_node *
                                  (p->num_jump[dg->both_jumps] * plan->tile + pad),

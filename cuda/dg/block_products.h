@@ -8,6 +8,15 @@
 
 enum { TILE_THREADS = 2 * TILE / COLS }; /* that share a row tile */
 
+/* Entries of ROWS rows in a column. */
+static __device__ __forceinline__ void load_entries(REAL *to, const REAL *from)
+{
+    if (MATRIX_IN_SHARED)
+        load_vector<ROWS>(to, from);
+    else
+        load_constant<ROWS>(to, from);
+}
+
 /* acc += entries times num rows of inputs. next: the entries of the first, then of the row behind the last, which is
  * there: the next block's, or what the host adds. A step ahead, or the products wait for them. */
 static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const REAL *from, int num,
@@ -20,7 +29,7 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
         for (int r = 0; r < ROWS; r++)
             d[r] = next[r];
         entry += ROWS;
-        load_constant<ROWS>(next, entry);
+        load_entries(next, entry);
 #pragma unroll
         for (int j = 0; j < 3; j++)
             load_vector<COLS>(u[j], from + 2 * j * TILE);
@@ -35,7 +44,7 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 }
 
 /* Inputs in x, and those of faces in y, become results in x. */
-static __device__ __forceinline__ void multiply(const dg_args &a, REAL *x, const REAL *y)
+static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, const REAL *y)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
@@ -52,12 +61,12 @@ static __device__ __forceinline__ void multiply(const dg_args &a, REAL *x, const
             matrix = AT.matrix[b];
         }
     int column = within / (TILE / COLS) * TILE + within % (TILE / COLS) * COLS;
-    const REAL *entry = (const REAL *)a.matrix + matrix + (tile - first) * ROWS * (nodes + faces);
+    const REAL *entry = entries + matrix + (tile - first) * ROWS * (nodes + faces);
     bool works = tile < NUM_TILES;
     REAL acc[ROWS][3][COLS] = {};
     if (works) {
         REAL next[ROWS];
-        load_constant<ROWS>(next, entry);
+        load_entries(next, entry);
         multiply_rows(entry, x + node * PITCH + column, nodes, next, acc);
         multiply_rows(entry, y + face * PITCH + column, faces, next, acc);
     }

@@ -7,15 +7,16 @@
 #define UNDA_DG_BLOCK_ROWS_H
 
 #include "dg/block_columns.h"
+#include "dg/tile.h"
 
 struct block_rows {
     int nodes[4], faces[4]; /* sums that each block multiplies */
     int node[4], face[4];   /* the first of them */
     int tile[5], matrix[4]; /* first row tile, where its matrix begins */
-    int num_node, num_face, num_orbit, num_face_orbit;
+    int num_node, num_face, num_orbit, num_face_orbit, num_matrix;
     constexpr block_rows()
         : nodes(), faces(), node(), face(), tile(), matrix(), num_node(0), num_face(0), num_orbit(0),
-          num_face_orbit(0)
+          num_face_orbit(0), num_matrix(0)
     {
         constexpr int node_sums[4] = {NODE_SUMS}, face_sums[4] = {FACE_SUMS};
         int words = 0;
@@ -33,6 +34,7 @@ struct block_rows {
         }
         num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
         num_face_orbit = face_sums[0];
+        num_matrix = (words + ROWS + 3) / 4 * 4; /* the last column asks for one more */
     }
 };
 
@@ -44,9 +46,10 @@ enum {
     NODE_ROWS = block_rows().num_node,
     FACE_ROWS = block_rows().num_face,
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
-    FACES_IN_STATE = GRAD_DIV == 1 && FACE_ROWS * PITCH <= NP * NUM_REF * TILE,
+    FACES_IN_STATE = GRAD_DIV == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
     SHARED_ROWS = INPUT_ROWS > NUM_TILES *ROWS ? INPUT_ROWS : NUM_TILES *ROWS,
+    NUM_MATRIX = block_rows().num_matrix,
     ABSENT = 0xffff
 };
 

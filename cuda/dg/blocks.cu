@@ -8,12 +8,14 @@
  * FMA a node and pair of fields: 6 (NP / 4 + some 5 NFP / 8).
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS,
- * TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, NODE_SUMS,
+ * TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1: blocks are copied to
+ * shared memory), NODE_SUMS,
  * FACE_SUMS (sums of each character), RUN (elements that are summed at once), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
 #error                                                                                                       \
-    "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, NODE_SUMS, FACE_SUMS"
+    "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, MATRIX_IN_SHARED (1: blocks are copied to
+ * shared memory), NODE_SUMS, FACE_SUMS"
 #endif
 
 #include "dg/block_finish.h"
@@ -22,61 +24,81 @@
 #include "dg/incident.h"
 #include "dg/prefetch.h"
 
-static_assert(sizeof(tile) + SHARED_ROWS * PITCH * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
+#include "common/async.h" /* with DEVICE of case.h */
 
-/* A turn: inputs of its fields, and the products. */
-template <int CHUNK>
-static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x, const orbit &of_nodes)
-{
-    REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
-    orbit of_faces = first_face_orbit(a);
-    sum_nodes<CHUNK>(a, s, x, of_nodes);
-    if (CHUNK == 0)
-        __syncthreads(); /* jumps are complete */
-    sum_faces<CHUNK>(a, s, y, of_faces);
-    __syncthreads();
-    multiply(a, x, y);
-}
+static_assert(sizeof(tile) + (SHARED_ROWS * PITCH + MATRIX_IN_SHARED * NUM_MATRIX) * sizeof(REAL) <= SHARED_BYTES, "the host counts the same");
 
-/* All turns, but for the sums of the last one's results. */
-template <int CHUNK>
-static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x, const orbit &of_nodes)
-{
-    take_turn<CHUNK>(a, s, x, of_nodes);
-    if constexpr (CHUNK + 1 < CHUNKS) {
-        sum_results(a, x, of_nodes);
-        __syncthreads();
-        keep_sums<CHUNK>(a, s, x);
-        __syncthreads();
-        take_turns<CHUNK + 1>(a, s, x, of_nodes);
-    }
-}
+ /* The matrices: asked for when the block begins, if they go to shared memory. */
+ static __device__ __forceinline__ const REAL *fetch_matrices(const dg_args &a, REAL *shared)
+ {
+     constexpr int STEP = 16 / sizeof(REAL);
+     const REAL *matrix = (const REAL *)a.matrix;
+     if (!MATRIX_IN_SHARED)
+         return matrix;
+     for (int i = threadIdx.x * STEP; i < NUM_MATRIX; i += THREADS * STEP)
+         copy_async<STEP>(shared + i, matrix + i);
+     copy_commit();
+     return shared;
+ }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
-    dg_blocks(const __grid_constant__ dg_args a)
-{
-    extern __shared__ __align__(16) unsigned char memory[];
-    tile &s = *(tile *)memory;
-    REAL *x = (REAL *)(memory + sizeof(tile));
-    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
-    int count = left < TILE ? (int)left : TILE;
-    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
-    orbit of_nodes = first_orbit(a);
-    load_tile(a, s, first, count);
+ /* A turn: inputs of its fields, and the products. */
+ template <int CHUNK>
+ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x, const REAL *matrix,
+                                                  const orbit &of_nodes)
+ {
+     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
+     orbit of_faces = first_face_orbit(a);
+     sum_nodes<CHUNK>(a, s, x, of_nodes);
+     if (CHUNK == 0)
+         __syncthreads(); /* jumps are complete */
+     sum_faces<CHUNK>(a, s, y, of_faces);
+     if (MATRIX_IN_SHARED && CHUNK == 0)
+         copy_wait<0>();
+     __syncthreads();
+     multiply(matrix, x, y);
+ }
+
+ /* All turns, but for the sums of the last one's results. */
+ template <int CHUNK>
+ static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x, const REAL *matrix,
+                                                   const orbit &of_nodes)
+ {
+     take_turn<CHUNK>(a, s, x, matrix, of_nodes);
+     if constexpr (CHUNK + 1 < CHUNKS) {
+         sum_results(a, x, of_nodes);
+         __syncthreads();
+         keep_sums<CHUNK>(a, s, x);
+         __syncthreads();
+         take_turns<CHUNK + 1>(a, s, x, matrix, of_nodes);
+     }
+ }
+
+ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
+     dg_blocks(const __grid_constant__ dg_args a)
+ {
+     extern __shared__ __align__(16) unsigned char memory[];
+     tile &s = *(tile *)memory;
+     REAL *x = (REAL *)(memory + sizeof(tile));
+     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
+     int count = left < TILE ? (int)left : TILE;
+     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+     const REAL *matrix = fetch_matrices(a, x + SHARED_ROWS * PITCH);
+     orbit of_nodes = first_orbit(a);
+     load_tile(a, s, first, count);
 #if INCIDENT
-    add_incident(a, s, first);
+     add_incident(a, s, first);
 #endif
-    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
-        prefetch(a, a.r, first, count);
-    if (UPDATE == UPDATE_AB3)
-        prefetch(a, a.r1, first, count);
-    take_turns<0>(a, s, x, of_nodes);
-    thread_nodes mine = nodes_of_thread();
-    batch now;
-    if (mine.e < count)
-        load_batch(a, first + mine.e, mine.group, now);
-    sum_results(a, x, of_nodes);
-    __syncthreads();
-    if (mine.e < count)
-        finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
-}
+     if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
+         prefetch(a, a.r, first, count);
+     if (UPDATE == UPDATE_AB3)
+         prefetch(a, a.r1, first, count);
+     take_turns<0>(a, s, x, matrix, of_nodes);
+     thread_nodes mine = nodes_of_thread();
+     batch now;
+     if (mine.e < count)
+         load_batch(a, first + mine.e, mine.group, now);
+     sum_results(a, x, of_nodes);
+     __syncthreads();
+     if (mine.e < count)
+         finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
+ }
