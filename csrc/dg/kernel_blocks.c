@@ -3,13 +3,12 @@
 #include "blocks.h"
 #include "kernel.h"
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, NUM_PART };
 
 /* Values of part matrix: where the products read the blocks' entries. */
 enum { THROUGH_CACHES = 1, IN_SHARED };
 
-/* Directions, and fields that each takes the derivative of at a time: cuda/dg/block_columns.h. */
-enum { DIRECTIONS = 3, FIELDS = 2, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
+enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
 
 /* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
 struct rows {
@@ -22,9 +21,24 @@ struct rows {
     int pitch; /* words of a row */
 };
 
-static struct rows find_rows(int degree, int rows, int tile)
+/* Chunks of two columns a direction: cuda/dg/block_columns.h. */
+static int num_chunk(const unda_solver *s)
 {
-    struct rows at = {.sizes = blocks_sizes(degree), .pitch = DIRECTIONS * FIELDS * tile + 4};
+    int pairs = dg_tables(s)->physics->grad_div;
+    return pairs ? pairs : 2;
+}
+
+/* Columns of a direction that are taken at a time. */
+static int num_column(const unda_solver *s, const struct plan *plan)
+{
+    return 2 * num_chunk(s) / plan->part[TURNS];
+}
+
+static struct rows find_rows(const unda_solver *s, const struct plan *plan)
+{
+    int rows = plan->rows;
+    struct rows at = {.sizes = blocks_sizes(s->options.degree),
+                      .pitch = DIRECTIONS * num_column(s, plan) * plan->tile + 4};
     for (int block = 0; block < NUM_BLOCK; block++) {
         at.node[block] = at.num_node;
         at.face[block] = at.num_face;
@@ -56,14 +70,14 @@ static bool faces_in_state(const unda_solver *s, const struct plan *plan, const 
 {
     const struct physics *p = dg_tables(s)->physics;
     int state = at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
-    return p->grad_div == 1 && at->num_face * at->pitch <= state;
+    return plan->part[TURNS] == 1 && at->num_face * at->pitch <= state;
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
 static void size(const unda_solver *s, struct plan *plan)
 {
-    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
-    int work = round_up(at.tiles * FIELDS * (plan->tile / plan->part[COLS]), 32);
+    struct rows at = find_rows(s, plan);
+    int work = round_up(at.tiles * num_column(s, plan) * (plan->tile / plan->part[COLS]), 32);
     plan->threads = round_up(work, plan->tile);
     int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
     int rows = inputs > at.num_result ? inputs : at.num_result;
@@ -88,7 +102,8 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
                                  [COLS] = wide ? 1 : 2,
                                  [BLOCKS] = 1,
                                  [UNROLL] = 2,
-                                 [MATRIX] = THROUGH_CACHES}};
+                                 [MATRIX] = THROUGH_CACHES,
+                                 [TURNS] = 1}};
     plan.rows = plan.part[ROWS];
     plan.tile = 16;
     for (size(s, &plan); (plan.shared_bytes > USUAL_SHARED || plan.threads > 1024) && plan.tile > 2;
@@ -105,6 +120,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (part[TILE] % part[COLS])
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
              part[TILE], part[COLS]);
+    if (num_chunk(s) % part[TURNS])
+        FAIL(UNDA_ERR_ARG, "turns is %d, expected 1 or %d, in which the fields of %s can be taken",
+             part[TURNS], num_chunk(s), dg_tables(s)->physics->name);
     plan->tile = part[TILE];
     plan->rows = part[ROWS];
     size(s, plan);
@@ -116,7 +134,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
              "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
-    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
+    struct rows at = find_rows(s, plan);
     plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) + NODE_WORDS * at.num_node;
     return UNDA_OK;
 }
@@ -133,6 +151,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+    gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
     gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
 }
 
@@ -207,7 +226,7 @@ static void pack_table(const struct blocks *b, const struct rows *at, int32_t *t
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
     const struct element *el = dg_tables(s)->space.element;
-    struct rows at = find_rows(s->options.degree, plan->rows, plan->tile);
+    struct rows at = find_rows(s, plan);
     struct blocks *b;
     TRY(blocks_new(&b, el));
     pack_matrices(b, plan->rows, matrix);
@@ -231,7 +250,8 @@ const struct dg_kernel dg_kernel_blocks = {
               [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
               [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
               [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
-              [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE}}},
+              [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE},
+              [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT}}},
     .file = "dg/blocks.cu",
     .layout = &layout_nodes,
     .num_function = 1,

@@ -27,31 +27,37 @@ static __device__ __forceinline__ thread_nodes nodes_of_thread()
             group};
 }
 
-/* The sums that a turn makes at a node, whose derivatives stand at these places. */
-template <int CHUNK>
+/* The sums of a turn at a node, whose derivatives stand at these places; FIRST: its first chunk. */
+template <int FIRST>
 static __device__ __forceinline__ void node_sums(const REAL *x, const places &at, int e, REAL *acc)
 {
 #pragma unroll
-    for (int i = 0; i < CHUNK_SUMS; i++)
-        acc[chunk_sum(CHUNK, i)] = 0;
+    for (int chunk = FIRST; chunk < FIRST + TOGETHER; chunk++) {
 #pragma unroll
-    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < CHUNK_SUMS; i++)
+            acc[chunk_sum(chunk, i)] = 0;
 #pragma unroll
-        for (int c = 0; c < 2; c++)
-            acc[column_sum(CHUNK, j, c)] += x[at.of[j] + (2 * j + c) * TILE + e];
+        for (int j = 0; j < 3; j++)
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+                acc[column_sum(chunk, j, c)] +=
+                    x[at.of[j] + (COLUMNS * j + 2 * (chunk - FIRST) + c) * TILE + e];
+    }
 }
 
 /* Keeps the sums of a turn in the place of the fields that it took. */
-template <int CHUNK>
+template <int FIRST>
 static __device__ __forceinline__ void keep_sums(const dg_args &a, tile &s, const REAL *x)
 {
     thread_nodes mine = nodes_of_thread();
     for (int node = mine.group; node < NP && mine.e < TILE; node += NODE_GROUPS) {
         REAL acc[NUM_ACC];
-        node_sums<CHUNK>(x, load_node_places(a.table, node), mine.e, acc);
+        node_sums<FIRST>(x, load_node_places(a.table, node), mine.e, acc);
 #pragma unroll
-        for (int i = 0; i < CHUNK_SUMS; i++)
-            s.u[node * PITCH_U + chunk_place(CHUNK, i) * TILE + mine.e] = acc[chunk_sum(CHUNK, i)];
+        for (int chunk = FIRST; chunk < FIRST + TOGETHER; chunk++)
+#pragma unroll
+            for (int i = 0; i < CHUNK_SUMS; i++)
+                s.u[node * PITCH_U + chunk_place(chunk, i) * TILE + mine.e] = acc[chunk_sum(chunk, i)];
     }
 }
 
@@ -103,9 +109,9 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
             if (node >= NP)
                 break;
             REAL acc[NUM_ACC], rhs[NUM_FIELD];
-            node_sums<CHUNKS - 1>(x, now.at[i], mine.e, acc);
+            node_sums<CHUNKS - TOGETHER>(x, now.at[i], mine.e, acc);
 #pragma unroll
-            for (int chunk = 0; chunk + 1 < CHUNKS; chunk++)
+            for (int chunk = 0; chunk < CHUNKS - TOGETHER; chunk++)
 #pragma unroll
                 for (int k = 0; k < CHUNK_SUMS; k++)
                     acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + mine.e];

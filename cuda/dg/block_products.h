@@ -6,7 +6,7 @@
 
 #include "dg/block_rows.h"
 
-enum { TILE_THREADS = 2 * TILE / COLS }; /* that share a row tile */
+enum { TILE_THREADS = COLUMNS * TILE / COLS }; /* that share a row tile */
 
 /* Entries of ROWS rows in a column. */
 static __device__ __forceinline__ void load_entries(REAL *to, const REAL *from)
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
         load_entries(next, entry);
 #pragma unroll
         for (int j = 0; j < 3; j++)
-            load_vector<COLS>(u[j], from + 2 * j * TILE);
+            load_vector<COLS>(u[j], from + COLUMNS * j * TILE);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, co
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int j = 0; j < 3; j++)
-                store_run<COLS>(x + (tile * ROWS + r) * PITCH + 2 * j * TILE + column, acc[r][j]);
+                store_run<COLS>(x + (tile * ROWS + r) * PITCH + COLUMNS * j * TILE + column, acc[r][j]);
     __syncthreads();
 }
 

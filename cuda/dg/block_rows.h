@@ -1,5 +1,5 @@
 /* block_rows.h: rows of the four blocks of kernel blocks (csrc/dg/blocks.h) in shared memory, and the table of orbits.
- * A row has two columns of three directions for each element of the tile, [row][direction][column][TILE]. Inputs: the
+ * A row has all columns of three directions for each element of the tile, [row][direction][COLUMNS][TILE]. Inputs: the
  * sums of nodes block by block, then those of face nodes block by block. Results, in the place of the inputs: block by
  * block, in tiles of ROWS; when they are summed to nodes, these take their places. Defines: NODE_SUMS, FACE_SUMS (sums
  * of each character), ROWS, TILE. The host counts the same in csrc/dg/kernel_blocks.c. */
@@ -41,12 +41,12 @@ struct block_rows {
 enum {
     ORBITS = block_rows().num_orbit,
     FACE_ORBITS = block_rows().num_face_orbit,
-    PITCH = 6 * TILE + 4, /* of a row: eight rows of four elements stand in different banks */
+    PITCH = 3 * COLUMNS * TILE + 4, /* of a row: eight rows of four elements stand in different banks */
     NUM_TILES = block_rows().tile[4],
     NODE_ROWS = block_rows().num_node,
     FACE_ROWS = block_rows().num_face,
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
-    FACES_IN_STATE = GRAD_DIV == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
+    FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
     SHARED_ROWS = INPUT_ROWS > NUM_TILES *ROWS ? INPUT_ROWS : NUM_TILES *ROWS,
     NUM_MATRIX = block_rows().num_matrix,

@@ -139,6 +139,7 @@ def test_the_cyclic_shift_makes_the_other_directions_of_the_first(degree):
         (3, {"tile": 9, "cols": 2}, "tile is 9 elements a block, expected a multiple of the 2"),
         (9, {"rows": 1, "cols": 1, "tile": 4}, "make 1760 threads a block, expected at most 1024"),
         (9, {"tile": 32, "cols": 4}, "needs [0-9]+ KB of shared memory .*, expected at most 227"),
+        (2, {"turns": 2}, "turns is 2, expected 1 or 1, in which the fields of acoustic can be taken"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
@@ -152,9 +153,9 @@ def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
 @pytest.mark.parametrize(
     ("degree", "physics", "options"),
     [
-        (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3}),
+        (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3, "turns": 3}),
         (7, "acoustic", {"rows": 9, "cols": 4, "tile": 4}),
-        (9, "maxwell", {"rows": 8, "cols": 1, "tile": 3}),
+        (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2}),
     ],
 )
 def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):
