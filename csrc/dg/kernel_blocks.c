@@ -3,7 +3,7 @@
 #include "blocks.h"
 #include "kernel.h"
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, NUM_PART };
 
 /* Values of part matrix: where the products read the blocks' entries. */
 enum { THROUGH_CACHES = 1, IN_SHARED };
@@ -94,6 +94,14 @@ static void size(const unda_solver *s, struct plan *plan)
 /* Most that a block can have on compute capability 9, and on 8. */
 enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 99 << 10 };
 
+/* Blocks that an H200 runs at once, as far as shared memory and threads decide. */
+static int blocks_at_once(const struct plan *plan)
+{
+    enum { NUM_SM = 132, SM_SHARED = 228 << 10, BLOCK_EXTRA = 1 << 10, SM_THREADS = 2048 };
+    int by_memory = SM_SHARED / (plan->shared_bytes + BLOCK_EXTRA), by_threads = SM_THREADS / plan->threads;
+    return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
+}
+
 /* Rows and elements a thread as registers allow, elements a block as memory does. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
@@ -112,6 +120,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     for (int i = 0; i < NUM_PART; i++)
         part[i] = plan.part[i];
     part[TILE] = plan.tile;
+    part[AHEAD] = blocks_at_once(&plan);
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
@@ -152,6 +161,8 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
+    gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+    gpu_define(defines, "WAVE=%d", blocks_at_once(plan));
     gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
 }
 
@@ -251,7 +262,8 @@ const struct dg_kernel dg_kernel_blocks = {
               [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
               [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
               [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE},
-              [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT}}},
+              [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT},
+              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
     .file = "dg/blocks.cu",
     .layout = &layout_nodes,
     .num_function = 1,

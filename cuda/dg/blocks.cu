@@ -10,7 +10,7 @@
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
  * blocks are copied to shared memory), NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are
- * summed at once), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+ * summed at once), AHEAD, WAVE (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
 #error                                                                                                       \
@@ -21,7 +21,7 @@
 #include "dg/block_products.h"
 #include "dg/block_sums.h"
 #include "dg/incident.h"
-#include "dg/prefetch.h"
+#include "dg/line_prefetch.h"
 
 #include "common/async.h" /* with DEVICE of case.h */
 
@@ -89,10 +89,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
 #if INCIDENT
     add_incident(a, s, first);
 #endif
-    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
-        prefetch(a, a.r, first, count);
-    if (UPDATE == UPDATE_AB3)
-        prefetch(a, a.r1, first, count);
+    prefetch_memory(a, first, count);
     take_turns<0>(a, s, x, matrix, of_nodes);
     thread_nodes mine = nodes_of_thread();
     batch now;
