@@ -10,6 +10,9 @@ enum { THROUGH_CACHES = 1, IN_SHARED };
 
 enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
 
+/* Blocks with the most columns first (block_rows.h). */
+static const int order[NUM_BLOCK] = {1, 0, 3, 2};
+
 /* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
 struct rows {
     struct block_sizes sizes;
@@ -39,7 +42,8 @@ static struct rows find_rows(const unda_solver *s, const struct plan *plan)
     int rows = plan->rows;
     struct rows at = {.sizes = blocks_sizes(s->options.degree),
                       .pitch = DIRECTIONS * num_column(s, plan) * plan->tile + 4};
-    for (int block = 0; block < NUM_BLOCK; block++) {
+    for (int i = 0; i < NUM_BLOCK; i++) {
+        int block = order[i];
         at.node[block] = at.num_node;
         at.face[block] = at.num_face;
         at.result[block] = at.tiles * rows;
@@ -171,8 +175,8 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 /* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
 static void pack_matrices(const struct blocks *b, int rows, double *matrix)
 {
-    for (int block = 0; block < NUM_BLOCK; block++) {
-        int columns = block_columns(&b->sizes, block);
+    for (int i = 0; i < NUM_BLOCK; i++) {
+        int block = order[i], columns = block_columns(&b->sizes, block);
         for (int row = 0; row < b->sizes.nodes[block]; row++)
             for (int k = 0; k < columns; k++)
                 matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];

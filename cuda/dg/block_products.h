@@ -48,6 +48,10 @@ static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, co
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
+    bool works = tile < NUM_TILES;
+    if (works && blockIdx.x * 2654435761u >>
+                     31) /* a random bit: schedulers, which warps take in turns, share the work */
+        tile = NUM_TILES - 1 - tile;
     int nodes = AT.nodes[0], faces = AT.faces[0], node = AT.node[0], face = AT.face[0], first = AT.tile[0],
         matrix = AT.matrix[0];
 #pragma unroll
@@ -62,7 +66,6 @@ static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, co
         }
     int column = within / (TILE / COLS) * TILE + within % (TILE / COLS) * COLS;
     const REAL *entry = entries + matrix + (tile - first) * ROWS * (nodes + faces);
-    bool works = tile < NUM_TILES;
     REAL acc[ROWS][3][COLS] = {};
     if (works) {
         REAL next[ROWS];

@@ -9,6 +9,7 @@
 #include "dg/block_columns.h"
 #include "dg/tile.h"
 
+/* Blocks with the most columns first, which are 1 0 3 2: what a warp's tiles take then hardly differs. */
 struct block_rows {
     int nodes[4], faces[4]; /* sums that each block multiplies */
     int node[4], face[4];   /* the first of them */
@@ -20,17 +21,17 @@ struct block_rows {
     {
         constexpr int node_sums[4] = {NODE_SUMS}, face_sums[4] = {FACE_SUMS};
         int words = 0;
-        for (int b = 0; b < 4; b++) {
-            int tiles = (node_sums[b] + ROWS - 1) / ROWS;
-            nodes[b] = node_sums[b ^ 1];
-            faces[b] = face_sums[b];
-            node[b] = num_node;
-            face[b] = num_face;
-            matrix[b] = words;
-            tile[b + 1] = tile[b] + tiles;
-            num_node += nodes[b];
-            num_face += faces[b];
-            words += tiles * ROWS * (nodes[b] + faces[b]);
+        for (int i = 0; i < 4; i++) {
+            int b = i ^ 1, tiles = (node_sums[b] + ROWS - 1) / ROWS;
+            nodes[i] = node_sums[b ^ 1];
+            faces[i] = face_sums[b];
+            node[i] = num_node;
+            face[i] = num_face;
+            matrix[i] = words;
+            tile[i + 1] = tile[i] + tiles;
+            num_node += nodes[i];
+            num_face += faces[i];
+            words += tiles * ROWS * (nodes[i] + faces[i]);
         }
         num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
         num_face_orbit = face_sums[0];
