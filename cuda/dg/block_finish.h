@@ -12,7 +12,7 @@ enum {
                  : TILE % 2 == 0 ? 2
                                  : 1, /* elements in line first */
     NODE_GROUPS = THREADS / TILE,
-    BATCH = NUM_FIELD > 4 || sizeof(REAL) > 4 ? 2 : 4 /* nodes whose old state is under way at once */
+    BATCH = 2 /* nodes whose old state is asked for at once, while the ones before are updated */
 };
 
 /* Element of the tile and first node of this thread. */
@@ -91,6 +91,31 @@ static __device__ __forceinline__ void add_few_sources(const dg_args &a, long lo
         }
 }
 
+static __device__ __forceinline__ void update_batch(const dg_args &a, const tile &s, const REAL *x, int e,
+                                                    long long elem, int begin, bool has_source, const REAL *g,
+                                                    const factors &by, batch &now)
+{
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+        int node = begin + i * NODE_GROUPS;
+        if (node >= NP)
+            break;
+        REAL acc[NUM_ACC], rhs[NUM_FIELD];
+        node_sums<CHUNKS - TOGETHER>(x, now.at[i], e, acc);
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS - TOGETHER; chunk++)
+#pragma unroll
+            for (int k = 0; k < CHUNK_SUMS; k++)
+                acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + e];
+        const REAL *coef = coef_at(a, elem, node, g);
+        from_reference(acc, g, coef, rhs);
+        add_local(now.old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
+        if (has_source)
+            add_few_sources(a, elem, node, rhs);
+        update_by(a, by, place(elem, begin), now.old[i], rhs, i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
+    }
+}
+
 /* After the last turn: the new state. now: the first batch, which was asked for earlier. */
 static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x,
                                                     thread_nodes mine, long long elem, bool has_source,
@@ -99,29 +124,12 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
     REAL g[WORDS];
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
     factors by = factors_of(a);
-#pragma unroll 1
+#pragma unroll 2
     for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
-        if (begin > mine.group)
-            load_batch(a, elem, begin, now);
-#pragma unroll
-        for (int i = 0; i < BATCH; i++) {
-            int node = begin + i * NODE_GROUPS;
-            if (node >= NP)
-                break;
-            REAL acc[NUM_ACC], rhs[NUM_FIELD];
-            node_sums<CHUNKS - TOGETHER>(x, now.at[i], mine.e, acc);
-#pragma unroll
-            for (int chunk = 0; chunk < CHUNKS - TOGETHER; chunk++)
-#pragma unroll
-                for (int k = 0; k < CHUNK_SUMS; k++)
-                    acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + mine.e];
-            const REAL *coef = coef_at(a, elem, node, g);
-            from_reference(acc, g, coef, rhs);
-            add_local(now.old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
-            if (has_source)
-                add_few_sources(a, elem, node, rhs);
-            update_by(a, by, place(elem, begin), now.old[i], rhs, i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
-        }
+        batch next = now;
+        load_batch(a, elem, begin + BATCH * NODE_GROUPS, next);
+        update_batch(a, s, x, mine.e, elem, begin, has_source, g, by, now);
+        now = next;
     }
 }
 

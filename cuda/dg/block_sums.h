@@ -1,5 +1,6 @@
 /* block_sums.h: sums over orbits, four characters of four members, for RUN elements at once: from the tile in shared
- * memory to the inputs of the four blocks, and from their results to nodes. */
+ * memory to the inputs of the four blocks, and from their results to nodes. Loads of all directions come before the
+ * first store, since the compiler cannot know that it is to another place. */
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
 
@@ -47,19 +48,21 @@ static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s
     for (int i = threadIdx.x; i < ORBITS * COLUMNS * RUNS; i += THREADS) {
         int e = i % RUNS * RUN, column = i / RUNS % COLUMNS, chunk = FIRST + column / 2, c = column % 2;
         orbit next = load_orbit(a.table, (i + THREADS) / (COLUMNS * RUNS));
-        REAL sign = c == 0 ? 1 : column_sign(1);
+        REAL sign = c == 0 ? 1 : column_sign(1), v[3][4][RUN];
 #pragma unroll
         for (int j = 0; j < 3; j++) {
             int field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
-            REAL v[4][RUN];
 #pragma unroll
             for (int g = 0; g < 4; g++)
-                load_vector<RUN>(v[g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
-            sum_orbit(v);
+                load_vector<RUN>(v[j][g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
+        }
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            sum_orbit(v[j]);
 #pragma unroll
             for (int g = 0; g < 4 * RUN; g++)
-                v[g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
-            store_orbit(x + (COLUMNS * j + column) * TILE + e, sums_of(one), v);
+                v[j][g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
+            store_orbit(x + (COLUMNS * j + column) * TILE + e, sums_of(one), v[j]);
         }
         one = next;
     }
@@ -127,15 +130,17 @@ static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, or
         orbit next = load_orbit(a.table, (i + THREADS) / (COLUMNS * RUNS));
         places at = results_of(one);
         REAL *column = x + i / RUNS % COLUMNS * TILE + i % RUNS * RUN;
+        REAL v[3][4][RUN] = {};
 #pragma unroll
-        for (int j = 0; j < 3; j++) {
-            REAL v[4][RUN] = {};
+        for (int j = 0; j < 3; j++)
 #pragma unroll
             for (int s = 0; s < 4; s++)
                 if (at.of[s] != ABSENT)
-                    load_vector<RUN>(v[s], column + COLUMNS * j * TILE + at.of[s]);
-            sum_orbit(v);
-            store_orbit(column + COLUMNS * j * TILE, at, v);
+                    load_vector<RUN>(v[j][s], column + COLUMNS * j * TILE + at.of[s]);
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            sum_orbit(v[j]);
+            store_orbit(column + COLUMNS * j * TILE, at, v[j]);
         }
         one = next;
     }
