@@ -3,6 +3,8 @@
 #include "blocks.h"
 #include "kernel.h"
 
+#include <string.h>
+
 enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, NUM_PART };
 
 /* Values of part matrix: where the products read the blocks' entries. */
@@ -95,8 +97,8 @@ static void size(const unda_solver *s, struct plan *plan)
         plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
 }
 
-/* Most that a block can have on compute capability 9, and on 8. */
-enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 99 << 10 };
+/* Bytes that a block can have on an H200; and has by default. */
+enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 160 << 10 };
 
 /* Blocks that an H200 runs at once, as far as shared memory and threads decide. */
 static int blocks_at_once(const struct plan *plan)
@@ -106,25 +108,40 @@ static int blocks_at_once(const struct plan *plan)
     return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
 }
 
-/* Rows and elements a thread as registers allow, elements a block as memory does. */
+/* Acoustic waves in float32 by degree; measured on an H100. */
+static const int tiles[MAX_DEGREE + 1][MATRIX + 1] = {
+    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES}, [4] = {8, 2, 16, 4, 4, IN_SHARED},
+    [5] = {8, 2, 16, 1, 4, IN_SHARED},      [6] = {8, 2, 8, 6, 2, THROUGH_CACHES},
+    [7] = {10, 2, 8, 1, 4, THROUGH_CACHES}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES}};
+
+/* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
+static void usual_parts(const unda_solver *s, struct plan *plan)
+{
+    int *part = plan->part;
+    part[ROWS] = plan->rows = s->real_bytes == 4 ? 8 : 4;
+    part[COLS] = 2;
+    part[BLOCKS] = 1;
+    part[UNROLL] = 2;
+    part[MATRIX] = THROUGH_CACHES;
+    part[TILE] = plan->tile = 8;
+    for (size(s, plan); plan->shared_bytes > USUAL_SHARED; size(s, plan))
+        part[TILE] = plan->tile /= 2;
+}
+
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
-    bool wide = s->real_bytes == 8;
-    struct plan plan = {.part = {[ROWS] = wide ? 4 : 8,
-                                 [COLS] = wide ? 1 : 2,
-                                 [BLOCKS] = 1,
-                                 [UNROLL] = 2,
-                                 [MATRIX] = THROUGH_CACHES,
-                                 [TURNS] = 1}};
+    const unda_solver_options *o = &s->options;
+    struct plan plan = {.part = {[TURNS] = 1}};
+    const int *measured = tiles[o->degree];
+    if (o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
+        memcpy(plan.part, measured, sizeof tiles[0]);
+    else
+        usual_parts(s, &plan);
+    plan.tile = plan.part[TILE];
     plan.rows = plan.part[ROWS];
-    plan.tile = 16;
-    for (size(s, &plan); (plan.shared_bytes > USUAL_SHARED || plan.threads > 1024) && plan.tile > 2;
-         size(s, &plan))
-        plan.tile /= 2;
-    for (int i = 0; i < NUM_PART; i++)
-        part[i] = plan.part[i];
-    part[TILE] = plan.tile;
-    part[AHEAD] = blocks_at_once(&plan);
+    size(s, &plan);
+    plan.part[AHEAD] = blocks_at_once(&plan);
+    memcpy(part, plan.part, sizeof plan.part);
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
