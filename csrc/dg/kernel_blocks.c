@@ -109,10 +109,10 @@ static int blocks_at_once(const struct plan *plan)
 }
 
 /* Acoustic waves in float32 by degree; measured on an H100. */
-static const int tiles[MAX_DEGREE + 1][MATRIX + 1] = {
-    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES}, [4] = {8, 2, 16, 4, 4, IN_SHARED},
-    [5] = {8, 2, 16, 1, 4, IN_SHARED},      [6] = {8, 2, 8, 6, 2, THROUGH_CACHES},
-    [7] = {10, 2, 8, 1, 4, THROUGH_CACHES}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES}};
+static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
+    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1},  [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1},
+    [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396},     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660},
+    [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1}};
 
 /* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
@@ -123,6 +123,7 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
     part[BLOCKS] = 1;
     part[UNROLL] = 2;
     part[MATRIX] = THROUGH_CACHES;
+    part[AHEAD] = 1;
     part[TILE] = plan->tile = 8;
     for (size(s, plan); plan->shared_bytes > USUAL_SHARED; size(s, plan))
         part[TILE] = plan->tile /= 2;
@@ -137,10 +138,6 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
         memcpy(plan.part, measured, sizeof tiles[0]);
     else
         usual_parts(s, &plan);
-    plan.tile = plan.part[TILE];
-    plan.rows = plan.part[ROWS];
-    size(s, &plan);
-    plan.part[AHEAD] = blocks_at_once(&plan);
     memcpy(part, plan.part, sizeof plan.part);
 }
 
