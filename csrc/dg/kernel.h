@@ -54,7 +54,7 @@ struct dg_kernel {
 };
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
-#define DG_KERNELS(of)  of(fused) of(blocks) of(node) of(element) of(columns) of(lines) of(base) of(f1) of(f1s)
+#define DG_KERNELS(of)  of(blocks) of(fused) of(node) of(element) of(columns) of(lines) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 

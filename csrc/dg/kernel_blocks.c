@@ -264,11 +264,12 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     return UNDA_OK;
 }
 
-/* Not taken by "auto". */
+/* Where it was measured to be faster than fused (benchmarks/NOTES.md). */
 static bool preferred(const unda_solver *s)
 {
-    (void)s;
-    return false;
+    const unda_solver_options *o = &s->options;
+    return o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && o->integrator == UNDA_LSRK4 &&
+           !dg_tables(s)->both_jumps && o->degree >= 4 && o->degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_blocks = {
