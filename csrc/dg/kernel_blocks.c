@@ -269,7 +269,7 @@ static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
     return o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && o->integrator == UNDA_LSRK4 &&
-           !dg_tables(s)->both_jumps && o->degree >= 4 && o->degree <= 8;
+           !dg_tables(s)->both_jumps && o->degree >= 5 && o->degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_blocks = {

@@ -69,8 +69,8 @@ class DG(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "blocks", "node", "element", "columns", "lines", "base", "f1", "f1s"}
-        CUDA, on tetrahedra: all in one; the same with a quarter of the products; volume, surface and
-        update apart; one element per thread. On hexahedra: two along lines of nodes; a paper's.
+        CUDA, tetrahedra: all in one; with fewer products; three kernels; one element per thread.
+        Hexahedra: two along lines of nodes; a paper's.
     kernel_options : dict of str to int or str, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
