@@ -268,7 +268,7 @@ MUTATIONS = [
     ("csrc/dg/cpu_stage.inc.h", "slot = (int64_t)a->time * a", "slot = 0 * a"),
     ("csrc/dg/cpu_dense.inc.h", "y[r][j] += l[r] * s[j]", "y[r][j] += l[0] * s[j]"),
     # the CUDA stage
-    ("cuda/dg/update.h", "c1 * old.r1[f] + c2 * old.r[f]", "c2 * old.r1[f] + c1 * old.r[f]"),
+    ("cuda/dg/update.h", "by.second * old.r1[f] + by.third", "by.third * old.r1[f] + by.second"),
     ("cuda/dg/update.h", "(*a.clock + a.time) * a.num_source", "(a.time) * a.num_source"),
     ("cuda/dg/tile.h", "a.face_node + NEIGHBOR_SIDE(neighbor) * NFP", "a.face_node + face * NFP"),
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),

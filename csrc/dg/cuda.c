@@ -19,7 +19,8 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
     t->num_block = (num + t->plan.tile - 1) / t->plan.tile;
     t->packed_count = num < 4096 ? num : 4096;
-    gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
+    gpu_want(w, 1, &t->matrix, t->plan.num_matrix * real, "matrix");
+    gpu_want(w, 1, &t->table, t->plan.num_table * 4, "table of the kernel");
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
     gpu_want(w, 1, &t->metric, num * dg_device_metric(dg) * real, "metric");
     gpu_want(w, 1, &t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients");
@@ -65,14 +66,26 @@ static unda_status upload_metric(unda_solver *s, struct dg_cuda *t)
     return gpu_sync(t->stream);
 }
 
+static unda_status upload_matrices(unda_solver *s, struct dg_cuda *t)
+{
+    const struct plan *plan = &t->plan;
+    SCRATCH double *matrix = NULL;
+    SCRATCH int32_t *table = NULL;
+    if (!plan->kernel->pack)
+        return UNDA_OK;
+    TRY(array_try(&matrix, plan->num_matrix, sizeof *matrix, "matrix"));
+    TRY(array_try(&table, plan->num_table, sizeof *table, "table of the kernel"));
+    TRY(plan->kernel->pack(s, plan, matrix, table));
+    TRY(gpu_upload_reals(t->stream, t->matrix, matrix, plan->num_matrix, s->real_bytes));
+    TRY(gpu_upload(t->stream, t->table, table, 4 * plan->num_table));
+    return gpu_sync(t->stream);
+}
+
 static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
-    SCRATCH double *packed = NULL;
-    int64_t num = dg->space.num_owned, count = plan_matrix_count(s, &t->plan);
-    if (count > 0)
-        TRY(plan_pack(s, &t->plan, &packed));
-    TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
+    int64_t num = dg->space.num_owned;
+    TRY(upload_matrices(s, t));
     if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
         TRY(gpu_upload_reals(t->stream, t->metric, dg->metric, num * NUM_MAP, s->real_bytes));
     else if (dg->metric_kind == UNDA_METRIC_STORED)
@@ -178,6 +191,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
     a.neighbor = POINTER(t->neighbor);
     a.face_node = POINTER(t->face_node);
     a.matrix = POINTER(t->matrix);
+    a.table = POINTER(t->table);
     a.exact = POINTER(t->exact);
     a.amplitude = POINTER(t->amplitude);
     a.source_weight = POINTER(t->source_weight);

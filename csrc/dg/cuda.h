@@ -25,8 +25,8 @@ struct dg_cuda {
     int64_t num_block;
     struct gpu_wants wants; /* what create allocates */
     gpu_ptr buffer[NUM_BUF];
-    gpu_ptr elem_record, metric, face_coef, neighbor, face_node, matrix, rhs, products, workspace, clock, bad,
-        packed, list;
+    gpu_ptr elem_record, metric, face_coef, neighbor, face_node, matrix, table, rhs, products, workspace,
+        clock, bad, packed, list;
     int64_t packed_count;  /* elements that packed and list hold */
     struct gpu_pool lists; /* sources, incident waves, receivers */
     gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;

@@ -22,13 +22,19 @@ static int64_t round_up(int64_t count, int64_t unit)
     return (count + unit - 1) / unit * unit;
 }
 
+int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols)
+{
+    int num_face_node = dg_tables(s)->space.num_face_node;
+    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
+    lanes = lanes < 2 ? 1 : lanes < num_face_node ? lanes : num_face_node;
+    return (int)(round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks);
+}
+
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
-    int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
+    int quad = 16 / s->real_bytes, pad = plan_tile_pad(s, plan, cols);
     int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
                     round_up(dg->space.num_face * dg->space.num_face_node *
                                  (p->num_jump[dg->both_jumps] * plan->tile + pad),
@@ -197,24 +203,21 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 /* ---- matrices ---- */
 
-int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
+void plan_count_rows(const unda_solver *s, struct plan *plan)
 {
-    if (plan->kernel->library)
-        return plan->kernel->library->pack(s, plan, NULL);
-    if (plan->rows == 0)
-        return 0;
-    return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
-           (3 * dg_tables(s)->space.num_node +
-            dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
+    const struct space *space = &dg_tables(s)->space;
+    plan->num_matrix = (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
+                       (3 * space->num_node + space->num_face * space->num_face_node);
 }
 
-static void pack_rows(const unda_solver *s, const struct plan *plan, double *packed)
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
+    (void)table;
     const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
     for (int row = 0; row < np; row++) {
-        double *to = packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        double *to = matrix + (int64_t)(row % groups) * plan->rows + row / groups;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
@@ -222,14 +225,5 @@ static void pack_rows(const unda_solver *s, const struct plan *plan, double *pac
             for (int m = 0; m < nf; m++)
                 to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
     }
-}
-
-unda_status plan_pack(const unda_solver *s, const struct plan *plan, double **packed)
-{
-    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
-    if (plan->kernel->library)
-        plan->kernel->library->pack(s, plan, *packed);
-    else
-        pack_rows(s, plan, *packed);
     return UNDA_OK;
 }

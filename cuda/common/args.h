@@ -50,8 +50,9 @@ struct dg_args {
     const void *metric;
     long long num_metric; /* items */
     void *products;       /* gemm: what its matrix products read and write (dg/gemm.cu) */
+    const int *table;     /* kernel blocks: orbits of nodes */
 };
-SIZE_IS(dg_args, 272);
+SIZE_IS(dg_args, 280);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {

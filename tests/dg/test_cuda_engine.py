@@ -28,7 +28,7 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "node", "element", "gemm"),
     "per": ("cell", "node"),
 }
 #: Walls of each physics.
@@ -338,6 +338,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
     parts = {
         "fused": ["dg_fused"],
+        "blocks": ["dg_blocks"],
         "node": ["dg_volume", "dg_surface", "dg_update"],
         "element": ["dg_element"],
         "gemm": ["gradient", "dg_volume", "divergence", "dg_surface", "lift", "dg_update"],

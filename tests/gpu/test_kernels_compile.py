@@ -22,7 +22,7 @@ from pairwise import pairwise
 TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "dtype": ("float32", "float64"),
-    "kernel": ("fused", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "node", "element", "gemm"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
@@ -32,6 +32,7 @@ SETTINGS = {
 #: registers a thread, won over no spill (benchmarks/NOTES.md).
 BUDGET = {
     ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 224,
+    ("acoustic", "blocks"): 56, ("elastic", "blocks"): 72, ("maxwell", "blocks"): 80,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
     ("acoustic", "element"): 16, ("elastic", "element"): 16, ("maxwell", "element"): 16,
     ("acoustic", "gemm"): 0, ("elastic", "gemm"): 0, ("maxwell", "gemm"): 0,
