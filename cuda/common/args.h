@@ -49,7 +49,7 @@ struct dg_args {
      * element or one a node; or [elem][NUM_MAP]. */
     const void *metric;
     long long num_metric; /* items */
-    const int *table;     /* kernel blocks: orbits of nodes */
+    const int *table;     /* kernel blocks: orbits of nodes; tensor: matrices */
 };
 SIZE_IS(dg_args, 272);
 

@@ -68,9 +68,9 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "blocks", "node", "element", "columns", "lines", "base", "f1", "f1s"}
-        CUDA, tetrahedra: all in one; with fewer products; three kernels; one element per thread.
-        Hexahedra: two along lines of nodes; a paper's.
+    kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "columns", "lines", "base", ...}
+        CUDA, tetrahedra: all in one; with fewer products; on tensor cores (float32 as pairs of FP16
+        numbers); three kernels; one element per thread. Hexahedra: two along lines of nodes; a paper's.
     kernel_options : dict of str to int or str, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
@@ -121,7 +121,7 @@ class DG(Simulation):
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal[
-            "auto", "fused", "blocks", "node", "element", "columns", "lines", "base", "f1", "f1s"
+            "auto", "fused", "blocks", "tensor", "node", "element", "columns", "lines", "base", "f1", "f1s"
         ] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,

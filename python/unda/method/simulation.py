@@ -574,7 +574,9 @@ class Simulation(Pictures):
         if self.config["kernel"] is None:
             return where
         plan = ", ".join(map(str, self.config["kernel_options"].values()))
-        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
+        kernel = self.config["kernel"]
+        arithmetic = ", products of pairs of FP16 numbers" if kernel == "tensor" else ""
+        return f"{where}, kernel {kernel} {{{plan}}}{arithmetic}"
 
     def __repr__(self) -> str:
         name = type(self).__name__
