@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEN_BY = [
     "test_points_are_transposes",
     "test_flux", "test_dg_rhs", "test_dg_exact", "test_dg_sources", "test_running", "test_boundary",
-    "test_cuda_engine", "test_derived_receivers", "test_dg_stable_step", "test_plane_wave_source",
-    "test_far_field", "test_dg_shared_points", "test_c_library",
+    "test_cuda_engine", "test_tensor", "test_derived_receivers", "test_dg_stable_step",
+    "test_plane_wave_source", "test_far_field", "test_dg_shared_points", "test_c_library",
 ]  # fmt: skip
 
 # the same of what belongs to finite differences
@@ -274,6 +274,10 @@ MUTATIONS = [
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
     ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
     ("cuda/dg/products.h", "if (e0 + c >= count)", "if (e0 + c > count)"),
+    ("cuda/dg/tensor_products.h", "product == 1 ? b[r].lo : b[r].hi", "b[r].hi"),
+    ("cuda/dg/tensor_products.h", "product == 1 ? d.lo : d.hi", "d.hi"),
+    ("cuda/dg/tensor_split.h", "x[k][0] - rest[0]", "x[k][0]"),
+    ("cuda/dg/tensor_split.h", "e < 15 ? 15 : e", "e"),
     ("cuda/layout/elements.h", "+ 32 * field", "+ field"),
     ("cuda/layout/elements.h", "elem / 32 * np * NODE", "elem / 32 * NODE"),
     ("cuda/dg/node.cu", "add_sources(a, elem, i % NP", "add_sources(a, first, i % NP"),

@@ -136,6 +136,7 @@ static unda_status create(unda_solver *s)
     list_arrays(s, t);
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
+    TRY(plan_check_device(&t->plan, gpu_info(t->gpu)->compute_capability));
     TRY(gpu_stream_new(&t->stream, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
     TRY(compile_state(s, t));

@@ -43,6 +43,7 @@ struct dg_kernel {
     int num_function;
     const char *function[MAX_FUNCTION];
     int work[MAX_FUNCTION]; /* what each does of a stage: WORK_VOLUME | .. of dg.h */
+    int capability;         /* compute capability that it needs, 80 for 8.0; 0: any */
     bool has_rhs;           /* its functions pass the right-hand side to each other in device memory */
     /* Whether "auto" takes it before those that follow in the list; NULL: always. */
     bool (*preferred)(const unda_solver *s);
@@ -74,7 +75,7 @@ static inline bool plan_is_product(const struct plan *plan, int function)
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
 #define DG_KERNELS(of)                                                                                       \
-    of(blocks) of(fused) of(node) of(element) of(gemm) of(columns) of(lines) of(base) of(f1) of(f1s)
+    of(blocks) of(fused) of(tensor) of(node) of(element) of(gemm) of(columns) of(lines) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 
@@ -84,6 +85,8 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* Refuses a device that lacks what the kernel needs. */
+unda_status plan_check_device(const struct plan *plan, int compute_capability);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
  * plan_count_rows: num_matrix of such a plan. */
 void plan_count_rows(const unda_solver *s, struct plan *plan);

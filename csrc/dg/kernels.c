@@ -81,6 +81,17 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan)
     return plan->kernel->settle(s, plan);
 }
 
+unda_status plan_check_device(const struct plan *plan, int compute_capability)
+{
+    int least = plan->kernel->capability;
+    if (compute_capability < least)
+        FAIL(UNDA_ERR_ARG,
+             "kernel %s needs a device of compute capability %d.%d, found %d.%d: take another kernel",
+             plan->kernel->base.name, least / 10, least % 10, compute_capability / 10,
+             compute_capability % 10);
+    return UNDA_OK;
+}
+
 /* ---- compiling ---- */
 
 void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
@@ -165,6 +176,7 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
     struct gpu_defines defines = {.num = 0};
     struct plan plan;
     TRY(plan_choose(s, &plan));
+    TRY(plan_check_device(&plan, compute_capability));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
     struct gpu_source source = stage_source(s, &plan, update, &defines);
     for (int i = 0; i < plan.kernel->num_function; i++) {

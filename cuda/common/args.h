@@ -50,7 +50,7 @@ struct dg_args {
     const void *metric;
     long long num_metric; /* items */
     void *products;       /* gemm: what its matrix products read and write (dg/gemm.cu) */
-    const int *table;     /* kernel blocks: orbits of nodes */
+    const int *table;     /* kernel blocks: orbits of nodes; tensor: matrices */
 };
 SIZE_IS(dg_args, 280);
 

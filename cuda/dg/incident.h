@@ -36,7 +36,7 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
             out[k] -= mirrored[k];
         jump(in, out, f1, coef, upwind, jumps);
         for (int k = 0; k < NUM_JUMP; k++)
-            s.s[(face * NFP + m) * PITCH_S + k * TILE + e] += jumps[k];
+            s.s[(face * TILE_FACE_NODES + m) * PITCH_S + k * TILE + e] += jumps[k];
     }
 }
 

@@ -10,6 +10,9 @@
 #ifndef RUN
 #define RUN COLS /* elements beside each other that a thread reads at once */
 #endif
+#ifndef ROW_UNIT
+#define ROW_UNIT 1 /* rows of a tile's state, and of a face's jumps, are a whole number of so many */
+#endif
 
 enum {
     BLOCK_THREADS = THREADS,
@@ -24,14 +27,20 @@ enum {
     /* Neighbouring nodes stand in different banks, PAD beside each other; runs of elements stay aligned. */
     BANKS = 128 / sizeof(REAL),
     ALIGNED = RUN * sizeof(REAL) < 16 ? RUN : 16 / sizeof(REAL),
+#ifdef TILE_PAD
+    PAD = TILE_PAD,
+#else
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
+#endif
+    TILE_NODES = (NP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
+    TILE_FACE_NODES = (NFP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
 };
 
 struct tile {
-    __align__(16) REAL u[NP * PITCH_U];             /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL u[TILE_NODES * PITCH_U];                 /* [node][NUM_REF][TILE] */
+    __align__(16) REAL s[NUM_FACE * TILE_FACE_NODES * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
@@ -123,7 +132,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
         jump(in, out, f1, coef, upwind, jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
-            s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
+            s.s[(face * TILE_FACE_NODES + m) * PITCH_S + k * TILE + e] = jumps[k];
     }
 }
 

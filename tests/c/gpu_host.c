@@ -83,6 +83,36 @@ static unda_status run_launch(struct rig *rig, char **argument)
     return check_values(rig, rig->to, 1);
 }
 
+/* Products of mma.cu: A [16][16], B [16][8] of numbers whose products and sums are exact; FP16 of numbers halfway
+ * between two, subnormal and too large. */
+static unda_status run_products(struct rig *rig, char **argument)
+{
+    (void)argument;
+    static const double number[8] = {1 + 0x1p-11, 1 + 0x3p-11, 0x1p-25,  0x3p-25,
+                                     -0x1.8p-24,  65519,       -2.7e-5f, 0x1p-14 - 0x1p-25},
+                        expected[8] = {1, 1 + 0x1p-9, 0, 0x1p-23, -0x1p-23, 65504, -0x1.c5p-16, 0x1p-14};
+    double got[COUNT], *a = rig->host, *b = a + 256;
+    int wrong = 0;
+    TRY(rig_new(rig, "mma.cu", "mma"));
+    for (int i = 0; i < 256 + 128; i++)
+        a[i] = (i * 37 % 101 - 50) / 8.0;
+    memcpy(b + 128, number, sizeof number);
+    TRY(gpu_upload(rig->stream, rig->from, rig->host, sizeof rig->host));
+    TRY(launch(rig, rig->from, rig->to, COUNT));
+    TRY(gpu_download(rig->stream, got, rig->to, sizeof got));
+    for (int i = 0; i < 16 * 8; i++) {
+        double sum[3] = {0};
+        for (int k = 0; k < 16; k++)
+            for (int depth = 0; depth < 3; depth++)
+                sum[depth] += k < 16 >> depth ? a[i / 8 * 16 + k] * b[k * 8 + i % 8] : 0;
+        wrong += (got[i] != sum[0]) + (got[128 + i] != sum[1]) + (i < 64 && got[256 + i] != sum[2]);
+    }
+    printf("wrong=%d\n", wrong);
+    for (int i = 0; i < 8; i++)
+        printf("half%d=%d\n", i, got[320 + i] == expected[i]);
+    return UNDA_OK;
+}
+
 /* Two turns a graph, launched twice. */
 static unda_status run_graph(struct rig *rig, char **argument)
 {
@@ -277,19 +307,13 @@ static const struct {
     const char *name;
     unda_status (*run)(struct rig *rig, char **argument);
 } scenarios[] = {
-    {"launch", run_launch},
-    {"graph", run_graph},
-    {"queue", run_queue},
-    {"memory", run_memory},
-    {"fault", run_fault},
-    {"refusals", run_refusals},
-    {"fork", run_fork},
-    {"threads", run_threads},
-    {"load", run_load},
-    {"compile", run_compile},
-    {"limits", run_limits},
-    {"report", run_report},
-    {"broken_capture", run_broken_capture},
+    {"launch", run_launch},     {"products", run_products},
+    {"graph", run_graph},       {"queue", run_queue},
+    {"memory", run_memory},     {"fault", run_fault},
+    {"refusals", run_refusals}, {"fork", run_fork},
+    {"threads", run_threads},   {"load", run_load},
+    {"compile", run_compile},   {"limits", run_limits},
+    {"report", run_report},     {"broken_capture", run_broken_capture},
 };
 
 int main(int argc, char **argv)

@@ -56,7 +56,8 @@ device, kernel, per, shape = sys.argv[1:5]
 rho, c, g, tau, k, t = 1.3, 1.1, 2.0, 0.4, 2.0 * np.pi, 0.5
 mesh = unda.box_mesh((0, 0, 0), (1, 0.5, 0.5), (4, 2, 2), shape=shape, periodic=(True,) * 3)
 medium = Relaxing(rho=rho, c=c, g=g, tau=tau, per=per)
-sim = unda.DG(mesh, medium, degree=4, dtype="float64", device=device, kernel=kernel, cfl=0.7)
+dtype = "float32" if kernel == "tensor" else "float64"
+sim = unda.DG(mesh, medium, degree=4, dtype=dtype, device=device, kernel=kernel, cfl=0.7)
 x = sim.coordinates[..., 0]
 start = np.array([1.0, 0.4, 0.3], complex)  # p, vx, a
 
@@ -126,6 +127,7 @@ def run(toy, *words):
         ("cpu", "auto", "node", "hex"),
         ("cuda", "fused", "cell", "tet"),
         ("cuda", "blocks", "cell", "tet"),
+        ("cuda", "tensor", "cell", "tet"),
         ("cuda", "node", "node", "tet"),
         ("cuda", "element", "cell", "tet"),
         ("cuda", "gemm", "cell", "tet"),

@@ -28,9 +28,24 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "blocks", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm"),
     "per": ("cell", "node"),
 }
+
+
+def known(case):
+    """Whether a kernel computes a case: tensor none in float64, nor both jumps of its largest tile."""
+    if case["kernel"] != "tensor":
+        return True
+    both = case["flux"] == "central" or case["per"] == "node"
+    return case["dtype"] == "float32" and (case["degree"], case["physics"], both) != (9, "elastic", True)
+
+
+def dtype_of(kernel):
+    """The most precise one that a kernel has."""
+    return "float32" if kernel == "tensor" else "float64"
+
+
 #: Walls of each physics.
 WALLS = {
     "acoustic": {"hard": "rigid", "soft": "free", "mirror": "rigid"},
@@ -115,8 +130,8 @@ def name_of(case):
 
 
 #: Every pair of settings, the physics one of them; on a device every pair with each physics.
-EACH = [one | {"physics": physics} for physics in WALLS for one in pairwise(SETTINGS)]
-CASES = EACH if REAL else pairwise(SETTINGS | {"physics": tuple(WALLS)})
+EACH = [one for physics in WALLS for one in pairwise(SETTINGS | {"physics": (physics,)}, known)]
+CASES = EACH if REAL else pairwise(SETTINGS | {"physics": tuple(WALLS)}, known)
 
 
 def half_with_rates(cases):
@@ -171,7 +186,7 @@ TILED = ("degree", "dtype", "physics")
 def compiled_cases(kernel):
     """Cases of CODE: every pair of two settings; of kernel fused every pair of TILED, as one, and another."""
     if kernel != "fused":
-        return [one | {"kernel": kernel} for one in pairwise(CODE)]
+        return pairwise(CODE | {"kernel": (kernel,)}, known)
     combinations = tuple(itertools.product(*(CODE[name] for name in TILED)))
     rest = {name: values for name, values in CODE.items() if name not in TILED}
     return [
@@ -191,7 +206,8 @@ def pairs_of(cases, settings):
 @pytest.mark.parametrize("kernel", SETTINGS["kernel"])
 def test_every_pair_of_what_is_compiled_is_in_the_table(kernel):
     cases = [case for case in COMPILED if case["kernel"] == kernel]
-    full = [dict(zip(CODE, values, strict=True)) for values in itertools.product(*CODE.values())]
+    every = (dict(zip(CODE, values, strict=True)) for values in itertools.product(*CODE.values()))
+    full = [one for one in every if known(one | {"kernel": kernel})]
     assert pairs_of(cases, CODE) == pairs_of(full, CODE)
     others = [case for case in cases if (case["degree"], case["physics"]) != (9, "maxwell")]
     assert pairs_of(others, CODE) != pairs_of(full, CODE)
@@ -254,9 +270,15 @@ def test_more_elements_than_a_group_of_32_run(kernel):
     """Layout elements.h keeps groups of 32 elements apart."""
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 2), perturb=0.2, seed=1)
     assert mesh.num_elem > 32
-    case = {"degree": 1, "dtype": "float64", "boundary": "soft", "flux": "upwind", "integrator": "lsrk4"}
+    case = {
+        "degree": 1,
+        "dtype": dtype_of(kernel),
+        "boundary": "soft",
+        "flux": "upwind",
+        "integrator": "lsrk4",
+    }
     for cpu, cuda in zip(run("cpu", mesh, case), run("cuda", mesh, case | {"kernel": kernel}), strict=True):
-        assert np.abs(cpu - cuda).max() < TOLERANCE["float64"] * np.abs(cpu).max()
+        assert np.abs(cpu - cuda).max() < TOLERANCE[case["dtype"]] * np.abs(cpu).max()
 
 
 @pytest.mark.gpu_or_stand_in
@@ -294,7 +316,8 @@ def test_a_value_that_is_not_finite_is_found_where_it_is(device, bad):
 def small_simulation(integrator, device="cuda", **options):
     mesh = mesh_for("free")
     outside = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(20, 1, -1))
-    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device=device, dtype="float64",
+    dtype = dtype_of(options.get("kernel"))
+    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device=device, dtype=dtype,
                   integrator=integrator, boundary={"xmin": outside, "*": "free"}, **options)  # fmt: skip
     sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(2.0)))
     return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["p"], every=3)
@@ -344,6 +367,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     parts = {
         "fused": ["dg_fused"],
         "blocks": ["dg_blocks"],
+        "tensor": ["dg_tensor"],
         "node": ["dg_volume", "dg_surface", "dg_update"],
         "element": ["dg_element"],
         "gemm": ["gradient", "dg_volume", "divergence", "dg_surface", "lift", "dg_update"],
@@ -365,13 +389,13 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     info = sim._solver.info()
     options = _core.new_struct(
-        "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
+        "unda_solver_options", degree=2, precision=int(sim.dtype == np.float64), integrator=1, device=0,
         kernel=kernel.encode(),
     )  # fmt: skip
     bytes_ = _core.ffi.new("int64_t[2]")
     _core.check(_core.lib.unda_solver_forecast(sim.mesh._handle, options, bytes_, bytes_ + 1))
     assert (bytes_[0], bytes_[1]) == (info.host_bytes, info.device_bytes)
-    state = sim.mesh.num_elem * sim.num_node * 4 * 8
+    state = sim.mesh.num_elem * sim.num_node * 4 * sim.dtype.itemsize
     assert bytes_[1] > {"node": 6, "gemm": 8}.get(kernel, 5) * state
 
 

@@ -110,6 +110,71 @@ inline unsigned __ballot_sync(unsigned mask, int v) {
     return bits;
 }
 
+/* ---- tensor cores (common/mma.h): fragments as there; a product's sum is exact, then rounded towards zero ---- */
+inline int anew(int i) { return i; }
+inline unsigned emu_to_half(float x) {
+    unsigned bits = __float_as_uint(x), sign = bits >> 16 & 0x8000, e = bits >> 23 & 255;
+    if (e == 255) return sign | 0x7c00 | (bits << 9 ? 0x200 : 0);
+    /* In units of the last place, which are no smaller than 2^-24, to the nearest one, ties to even. */
+    float size = __builtin_fabsf(x), unit = __builtin_ldexpf(1, max((int)e - 127, -14) - 10);
+    if (size >= 65520) return sign | 0x7c00;
+    unsigned places = (unsigned)__builtin_rintf(size / unit);
+    unsigned below = max((int)e - 127, -14) + 14; /* 0: subnormal, or the first normal numbers */
+    return sign | ((below << 10) + places);
+}
+inline float emu_from_half(unsigned h) {
+    unsigned e = h >> 10 & 31, m = h & 1023;
+    float size = e == 31 ? (m ? __builtin_nanf("") : __builtin_inff()) : e ? __builtin_ldexpf(1024 + m, e - 25) : __builtin_ldexpf(m, -24);
+    return h & 0x8000 ? -size : size;
+}
+inline unsigned half_pair(float low, float high) { return emu_to_half(low) | emu_to_half(high) << 16; }
+inline void half_values(unsigned pair, float &low, float &high) { low = emu_from_half(pair & 0xffff), high = emu_from_half(pair >> 16); }
+/* A lane's copy of what it gives to its warp; two in turn, so that one is left alone until all have read it. */
+template <class T> inline void emu_gather(const T &mine, const T *(&all)[32], int line) {
+    static T kept[1024][2];
+    static unsigned char turn[1024];
+    unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    T *own = &kept[t][turn[t] ^= 1];
+    *own = mine;
+    const unsigned long long *lanes = emu->wait(0xffffffffu, (unsigned long long)own, line);
+    for (int i = 0; i < 32; i++) all[i] = (const T *)lanes[i];
+}
+template <int NUM> inline void load_columns(unsigned (&a)[NUM], const void *column, int line = __builtin_LINE()) {
+    const unsigned short *const *all[32];
+    emu_gather((const unsigned short *)column, all, line);
+    int lane = emu_lane();
+    for (int i = 0; i < NUM; i++) {
+        int from = 8 * i + 2 * (lane % 4);
+        if ((unsigned long long)*all[from] % 16) __builtin_trap();
+        a[i] = (*all[from])[lane / 4] | (unsigned)(*all[from + 1])[lane / 4] << 16;
+    }
+}
+template <int NUM> struct emu_fragment { float a[2 * NUM], b[NUM]; };
+template <int NUM> inline void multiply_add(float (&c)[4], const unsigned (&a)[NUM], const unsigned (&b)[NUM / 2], int line = __builtin_LINE()) {
+    emu_fragment<NUM> mine;
+    const emu_fragment<NUM> *all[32];
+    for (int i = 0; i < NUM; i++) half_values(a[i], mine.a[2 * i], mine.a[2 * i + 1]);
+    for (int i = 0; i < NUM / 2; i++) half_values(b[i], mine.b[2 * i], mine.b[2 * i + 1]);
+    emu_gather(mine, all, line);
+    int g = emu_lane() / 4, t = emu_lane() % 4;
+    for (int i = 0; i < 4; i++) {
+        double sum = c[i];
+        for (int k = 0; k < 4 * NUM; k++)
+            sum += (double)all[4 * g + k % 8 / 2]->a[2 * (k / 8 * 2 + i / 2) + k % 2] *
+                   all[4 * (2 * t + i % 2) + k % 8 / 2]->b[k / 8 * 2 + k % 2];
+        float near = (float)sum;
+        c[i] = __builtin_fabs(near) > __builtin_fabs(sum) && __builtin_isfinite(near) ? __builtin_nextafterf(near, 0) : near;
+    }
+}
+inline void multiply_add(double (&c)[2], double a, double b, int line = __builtin_LINE()) {
+    struct { double a, b; } mine = {a, b};
+    const decltype(mine) *all[32];
+    emu_gather(mine, all, line);
+    int g = emu_lane() / 4, t = emu_lane() % 4;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 4; k++) c[i] = __builtin_fma(all[4 * g + k]->a, all[4 * (2 * t + i) + k]->b, c[i]);
+}
+
 /* ---- the entry that the driver calls: a kernel of unda takes one struct ---- */
 template <auto f> struct emu_entry;
 template <class A, void (*f)(A)> struct emu_entry<f> {

@@ -22,7 +22,7 @@ from pairwise import pairwise
 TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "dtype": ("float32", "float64"),
-    "kernel": ("fused", "blocks", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
@@ -33,6 +33,7 @@ SETTINGS = {
 BUDGET = {
     ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 224,
     ("acoustic", "blocks"): 56, ("elastic", "blocks"): 72, ("maxwell", "blocks"): 80,
+    ("acoustic", "tensor"): 256, ("elastic", "tensor"): 448, ("maxwell", "tensor"): 352,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
     ("acoustic", "element"): 16, ("elastic", "element"): 16, ("maxwell", "element"): 16,
     ("acoustic", "gemm"): 0, ("elastic", "gemm"): 0, ("maxwell", "gemm"): 0,
@@ -64,9 +65,18 @@ def compile_all(cases, **environment):
 def every(degree, architecture, physics="acoustic"):
     """All settings of one degree."""
     common = {"degree": degree, "architecture": architecture, "physics": physics}
-    return [
+    cases = [
         common | dict(zip(SETTINGS, values, strict=True)) for values in itertools.product(*SETTINGS.values())
     ]
+    return [case for case in cases if known(case)]
+
+
+def known(case):
+    """Whether a kernel computes a case: tensor none in float64, nor both jumps of its largest tile."""
+    if case["kernel"] != "tensor":
+        return True
+    both = case["flux"] == "central" or case["per"] == "node"
+    return case["dtype"] == "float32" and (case["degree"], case["physics"], both) != (9, "elastic", True)
 
 
 def quarter(cases):

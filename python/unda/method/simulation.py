@@ -576,9 +576,11 @@ class Simulation(Pictures):
             where = f"cpu with {self.config['threads']} threads"
         if self.config["kernel"] is None:
             return where
-        options = self.config["kernel_options"]
-        rounded = f", {_TF32}" if options.get("compute") == "tf32" else ""
-        return f"{where}, kernel {self.config['kernel']} {{{', '.join(map(str, options.values()))}}}{rounded}"
+        options, kernel = self.config["kernel_options"], self.config["kernel"]
+        arithmetic = ", products of pairs of FP16 numbers" if kernel == "tensor" else ""
+        if options.get("compute") == "tf32":
+            arithmetic = f", {_TF32}"
+        return f"{where}, kernel {kernel} {{{', '.join(map(str, options.values()))}}}{arithmetic}"
 
     def __repr__(self) -> str:
         name = type(self).__name__

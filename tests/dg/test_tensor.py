@@ -1,0 +1,236 @@
+"""Kernel tensor, whose products are of two FP16 numbers each: how exact they are, and that scales do no harm.
+
+A row's error is measured against the largest sum |A_ij q_j| of its quantity in its cell, where A is the
+operator dq/dt = A q with the traces of neighbours, found column by column in float64. The stand-in rounds
+sums on tensor cores towards zero, as devices do. Not here: every setting (test_cuda_engine.py).
+"""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda_device
+import numpy as np
+import pytest
+import unda
+
+pytestmark = [
+    pytest.mark.gpu_or_stand_in,
+    pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"),  # no wave is resolved, and none need be
+]
+cuda_device.prepare()
+BOUND = 4e-6  # of an error, to the largest sum |A_ij q_j|
+DEGREE = 3
+SMALLEST = 2.0**-149  # of float32
+
+
+@functools.cache
+def mesh():
+    return unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 1), perturb=0.2, seed=1)
+
+
+def medium(physics, contrast):
+    """Two materials, cell by cell, `contrast` apart in impedance or, of Maxwell, in permittivity."""
+    first = np.where(np.arange(mesh().num_elem) % 2, 1.0, contrast)
+    if physics == "acoustic":
+        return unda.Acoustic(rho=first, c=1.0)
+    if physics == "elastic":
+        return unda.Elastic(rho=first, vp=2.0, vs=1.0)
+    return unda.Maxwell(eps=first, mu=1.0, sigma=0.1)
+
+
+@functools.cache
+def simulation(kernel, physics, contrast, degree=DEGREE, **options):
+    device, dtype = ("cpu", "float64") if kernel == "cpu" else ("cuda", "float32")
+    return unda.DG(
+        mesh(), medium(physics, contrast), degree=degree, dtype=dtype, device=device,
+        kernel="auto" if kernel == "cpu" else kernel, boundary={"*": "absorbing"}, **options,
+    )  # fmt: skip
+
+
+def apply(sim, q):
+    """dq/dt (field, cell, node) of a state."""
+    sim.set(**dict(zip(sim.fields, q, strict=True)))
+    rates = sim.rhs()
+    return np.stack([rates[name] for name in sim.fields]).astype(float)
+
+
+@functools.cache
+def sizes(physics, contrast):
+    """|A| [row][column]."""
+    sim = simulation("cpu", physics, contrast)
+    shape = (len(sim.fields), mesh().num_elem, sim.num_node)
+    unit = np.eye(np.prod(shape)).reshape(-1, *shape)
+    return np.abs(np.stack([apply(sim, one).ravel() for one in unit], 1))
+
+
+def states(sim):
+    """States (field, cell, node) by name, in float32."""
+    rng = np.random.default_rng(0)
+    x = np.moveaxis(sim.coordinates, -1, 0)
+    smooth = np.stack([np.sin(3 * x[0] + 2 * x[1] - x[2] + i) for i in range(len(sim.fields))])
+    random = rng.standard_normal(smooth.shape)
+    every_other = np.arange(mesh().num_elem)[:, None] % 2
+    found = {
+        "smooth": smooth,
+        "random": random,
+        "constant": np.ones_like(smooth) * (1 + np.arange(len(smooth))[:, None, None]),
+        "jumps of 1e6": random * 10.0 ** (6 * every_other),
+        "fields 1e6 apart": random * 10.0 ** (6 * (np.arange(len(smooth)) % 2))[:, None, None],
+        "zeros beside": random * every_other,
+        "subnormal numbers beside": random * np.where(every_other, 1.0, 1e-41),
+        "subnormal numbers": random * 1e-41,
+        "large": random * 1e30,
+    }
+    return {name: q.astype(np.float32).astype(float) for name, q in found.items()}
+
+
+STATES = tuple(states(simulation("cpu", "acoustic", 1.0)))
+
+
+#: Fields that are components of one quantity.
+QUANTITIES = {
+    "acoustic": ((0,), (1, 2, 3)),
+    "elastic": ((0, 1, 2), range(3, 9)),
+    "maxwell": ((0, 1, 2), (3, 4, 5)),
+}
+
+
+def largest(rows, physics):
+    """The largest of the rows (field, cell, node) of a quantity in a cell, for each of them."""
+    found = np.empty_like(rows)
+    for fields in QUANTITIES[physics]:
+        found[list(fields)] = rows[list(fields)].max(axis=(0, 2))[:, None]
+    return found
+
+
+def worst(error, q, physics, contrast):
+    """The largest error of a row, to the largest sum, beyond what float32 cannot tell from zero."""
+    matrix = sizes(physics, contrast)
+    sums = largest((matrix @ np.abs(q.ravel())).reshape(error.shape), physics)
+    steps = largest((matrix @ np.ones(q.size)).reshape(error.shape), physics) * SMALLEST
+    assert sums.max() > 0
+    return (np.maximum(np.abs(error) - 4 * steps, 0) / np.maximum(sums, SMALLEST)).max()
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize(
+    ("physics", "contrast"), [("acoustic", 1.0), ("acoustic", 1e4), ("elastic", 1e4), ("maxwell", 1e4)]
+)
+def test_rows_are_as_exact_as_stated(physics, contrast, name):
+    q = states(simulation("cpu", physics, contrast))[name]
+    exact = apply(simulation("cpu", physics, contrast), q)
+    error = {
+        kernel: worst(apply(simulation(kernel, physics, contrast), q) - exact, q, physics, contrast)
+        for kernel in ("fused", "tensor")
+    }
+    assert error["tensor"] <= BOUND
+    assert error["tensor"] <= 10 * error["fused"]
+
+
+def random_state(sim, seed=1):
+    shape = (len(sim.fields), mesh().num_elem, sim.num_node)
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32).astype(float)
+
+
+def test_a_state_times_a_power_of_two_has_the_same_digits():
+    sim = simulation("tensor", "acoustic", 1e4)
+    q = random_state(sim)
+    rates = apply(sim, q)
+    for factor in (2.0**-60, 2.0**60):
+        assert np.array_equal(apply(sim, factor * q), factor * rates)
+
+
+def test_blocks_and_warps_of_any_size_give_the_same_digits():
+    usual = simulation("tensor", "acoustic", 1e4)
+    q = random_state(usual)
+    rates = apply(usual, q)
+    for options in ({"tile": 16, "rows": 1}, {"tile": 16, "rows": 3}, {"tile": 32, "rows": 2}):
+        other = unda.DG(
+            mesh(), usual.medium, degree=DEGREE, dtype="float32", device="cuda", kernel="tensor",
+            boundary={"*": "absorbing"}, kernel_options=options,
+        )  # fmt: skip
+        assert np.array_equal(apply(other, q), rates)
+
+
+def driven(device, kernel):
+    """A source in a mesh at rest, far smaller and larger states set in between; the last two states."""
+    sim = unda.DG(
+        mesh(), medium("acoustic", 1.0), degree=DEGREE, dtype="float32", device=device, kernel=kernel
+    )
+    sim.add_source(unda.VolumeInjection((0.3, 0.4, 0.2), unda.ricker(2.0)))
+    sim.step(2)
+    found = [np.stack([sim.get(name) for name in sim.fields])]
+    for size in (1e-25, 1e25):
+        sim.set(**dict(zip(sim.fields, size * random_state(sim), strict=True)))
+        sim.step(2)
+        found.append(np.stack([sim.get(name) for name in sim.fields]))
+    return found
+
+
+def test_what_grows_from_nothing_or_by_any_factor_is_right():
+    for tensor, cpu in zip(driven("cuda", "tensor"), driven("cpu", "auto"), strict=True):
+        most = np.abs(cpu).max(axis=(1, 2), keepdims=True)
+        assert np.all(most > 0)
+        assert np.abs(tensor - cpu).max() < 1e-5 * most.max()
+        assert np.all(np.abs(tensor - cpu) < 1e-4 * most)
+
+
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_a_restart_has_the_same_digits(tmp_path, integrator):
+    sim = unda.DG(
+        mesh(), medium("acoustic", 1.0), degree=2, dtype="float32", device="cuda", kernel="tensor",
+        integrator=integrator,
+    )  # fmt: skip
+    sim.set(**dict(zip(sim.fields, random_state(sim), strict=True)))
+    sim.step(3)
+    sim.save(tmp_path / "half")
+    sim.step(3)
+    other = unda.load(tmp_path / "half")
+    assert other.config["kernel"] == "tensor"
+    other.step(3)
+    for name in sim.fields:
+        assert np.array_equal(sim.get(name), other.get(name))
+
+
+def test_print_says_which_arithmetic_is_used():
+    assert "kernel tensor" in repr(simulation("tensor", "acoustic", 1.0))
+    assert "products of pairs of FP16 numbers" in repr(simulation("tensor", "acoustic", 1.0))
+    assert "FP16" not in repr(simulation("fused", "acoustic", 1.0))
+
+
+def test_what_the_kernel_cannot_do_is_refused():
+    options = {"degree": 9, "device": "cuda", "kernel": "tensor"}
+    with pytest.raises(unda.ArgumentError, match="computes in float32, found dtype float64: take"):
+        unda.DG(mesh(), medium("acoustic", 1.0), dtype="float64", **options)
+    with pytest.raises(unda.ArgumentError, match=r"needs 2\d\d KB of shared memory a block of 16 elements"):
+        unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", flux="central", **options)
+    with pytest.raises(unda.ArgumentError, match="tile is 24 elements a block, expected 16 or 32"):
+        unda.DG(mesh(), medium("acoustic", 1.0), dtype="float32", kernel_options={"tile": 24}, **options)
+
+
+def test_auto_and_the_tuner_leave_it_alone():
+    sim = unda.DG(mesh(), medium("acoustic", 1.0), degree=DEGREE, dtype="float32", device="cuda")
+    assert sim.config["kernel"] != "tensor"
+
+
+OLD = """
+import cuda_device, unda
+cuda_device.prepare()
+try:
+    unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=2,
+            dtype="float32", device="cuda", kernel="tensor")
+except unda.ArgumentError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
+def test_a_device_without_such_tensor_cores_is_refused():
+    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", OLD], env=environment, check=True, capture_output=True, text=True
+    )
+    assert "needs a device of compute capability 8.0, found 7." in done.stdout
