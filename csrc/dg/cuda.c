@@ -30,8 +30,11 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
     gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
+    gpu_want(w, 1, &t->table, t->plan.num_table * 4, "table of the kernel");
     const struct dg_library *library = t->plan.kernel->library;
-    int64_t products = library ? space_num_total(&dg->space) * library->reals(s, &t->plan) : 0;
+    int64_t products = library                   ? space_num_total(&dg->space) * library->reals(s, &t->plan)
+                       : t->plan.kernel->scratch ? t->plan.kernel->scratch(s, &t->plan)
+                                                 : 0;
     gpu_want(w, 1, &t->products, products * real, "matrix products");
     gpu_want(w, 1, &t->workspace, library ? GPU_BLAS_BYTES : 0, "workspace of cuBLAS");
     for (int i = 0; i < NUM_BUF; i++)
@@ -65,14 +68,26 @@ static unda_status upload_metric(unda_solver *s, struct dg_cuda *t)
     return gpu_sync(t->stream);
 }
 
+static unda_status upload_matrices(unda_solver *s, struct dg_cuda *t)
+{
+    SCRATCH double *matrix = NULL;
+    SCRATCH int32_t *table = NULL;
+    int64_t count = plan_matrix_count(s, &t->plan), num = t->plan.num_table;
+    if (count == 0)
+        return UNDA_OK;
+    TRY(array_try(&matrix, count, sizeof *matrix, "matrix"));
+    TRY(array_try(&table, num, sizeof *table, "table of the kernel"));
+    TRY(plan_pack(s, &t->plan, matrix, table));
+    TRY(gpu_upload_reals(t->stream, t->matrix, matrix, count, s->real_bytes));
+    TRY(gpu_upload(t->stream, t->table, table, 4 * num));
+    return gpu_sync(t->stream);
+}
+
 static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
-    SCRATCH double *packed = NULL;
-    int64_t num = dg->space.num_owned, count = plan_matrix_count(s, &t->plan);
-    if (count > 0)
-        TRY(plan_pack(s, &t->plan, &packed));
-    TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
+    int64_t num = dg->space.num_owned;
+    TRY(upload_matrices(s, t));
     if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
         TRY(gpu_upload_reals(t->stream, t->metric, dg->metric, num * NUM_MAP, s->real_bytes));
     else if (dg->metric_kind == UNDA_METRIC_STORED)
@@ -189,6 +204,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
     a.incident_range = POINTER(t->incident_range);
     a.metric = POINTER(t->metric);
     a.products = POINTER(t->products);
+    a.table = POINTER(t->table);
     return a;
 }
 
@@ -200,10 +216,10 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     if (plan_is_product(&t->plan, part))
         return t->plan.kernel->library->multiply(s, part, begin, end);
     struct dg_args a = arguments(s, stage);
-    int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
     struct block_shape one = plan_block(&t->plan, part);
+    int64_t block = begin / t->plan.tile, num = (end - begin + one.tile - 1) / one.tile;
     struct gpu_shape shape = {
-        .grid = {end_block - block}, .block = {one.threads}, .shared_bytes = one.shared_bytes};
+        .grid = {num * one.parts}, .block = {one.threads}, .shared_bytes = one.shared_bytes};
     a.first = begin;
     a.source_range += block;
     a.incident_range += a.incident_range ? block : 0;
@@ -350,8 +366,9 @@ static void count_work(const unda_solver *s, int part, unda_profile *profile)
     const struct dg_kernel *kernel = tables(s)->plan.kernel;
     int work = kernel->work[part];
     double num = (double)dg->space.num_owned;
-    if (kernel->library) {
-        kernel->library->count(s, part, &profile->flops[part], &profile->bytes[part]);
+    if (kernel->library || kernel->count) {
+        (kernel->library ? kernel->library->count : kernel->count)(s, part, &profile->flops[part],
+                                                                   &profile->bytes[part]);
         profile->flops[part] *= num;
         profile->bytes[part] *= num;
         return;

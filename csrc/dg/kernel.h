@@ -13,12 +13,14 @@ enum { MAX_FUNCTION = 6 };
 struct layout {
     const char *file;
     int unit;    /* a state has room for a whole number of so many elements */
-    bool padded; /* an element has room for plan.pitch nodes, which the layout is told */
+    bool padded; /* plan.km elements have room for plan.pitch nodes, which the layout is told */
 };
 extern const struct layout layout_nodes;
 
 struct block_shape {
     int threads, shared_bytes;
+    int tile,
+        parts; /* elements, of which plan.tile is a multiple, and blocks that share them; 0: plan.tile, 1 */
 };
 
 struct dg_kernel;
@@ -31,8 +33,10 @@ struct plan {
     struct block_shape own[MAX_FUNCTION];
     /* rows of the matrices that are stored side by side, see plan_pack; 0: it has no such matrices */
     int rows;
-    int pitch; /* nodes that an element has room for, where the layout is padded */
-    bool tf32; /* matrix products by a library may round to TF32 */
+    int pitch;         /* nodes that km elements have room for, where the layout is padded */
+    int km;            /* 0: 1 */
+    int64_t num_table; /* numbers of the kernel's table on the device */
+    bool tf32;         /* matrix products by a library may round to TF32 */
 };
 
 struct dg_kernel {
@@ -51,6 +55,12 @@ struct dg_kernel {
     unda_status (*settle)(const unda_solver *s, struct plan *plan);
     /* Adds the kernel's own defines to those of every kernel. */
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
+    /* NULL, or fills matrix [plan_matrix_count] and table [num_table], which are zero. */
+    unda_status (*pack)(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
+    /* NULL, or reals that its functions pass to each other besides the right-hand side. */
+    int64_t (*scratch)(const unda_solver *s, const struct plan *plan);
+    /* Operations and bytes of a function, an element; NULL: those of its work. */
+    void (*count)(const unda_solver *s, int part, double *flops, double *bytes);
     /* NULL: all its functions are in its file. */
     const struct dg_library *library;
 };
@@ -72,7 +82,8 @@ static inline bool plan_is_product(const struct plan *plan, int function)
 }
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
-#define DG_KERNELS(of)  of(fused) of(node) of(element) of(gemm) of(columns) of(lines) of(base) of(f1) of(f1s)
+#define DG_KERNELS(of)                                                                                       \
+    of(fused) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 
@@ -81,8 +92,10 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
- * *packed is [plan_matrix_count], array_free. Of kernels that call a library, what that takes. */
-unda_status plan_pack(const unda_solver *s, const struct plan *plan, double **packed);
+ * The table stays as it is. */
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
+/* What a plan's kernel takes: matrix [plan_matrix_count], table [num_table], which are zero. */
+unda_status plan_pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
 /* Defines of kernels that go along lines: METRIC_KIND, LINE_DERIVATIVE, LINE_WEIGHT, LINE_POINT. */
 void plan_define_lines(const unda_solver *s, struct gpu_defines *defines);
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);

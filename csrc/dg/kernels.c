@@ -84,6 +84,7 @@ void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defin
     if (plan->kernel->layout->padded) {
         gpu_define(defines, "NODES=%d", dg_tables(s)->space.num_node);
         gpu_define(defines, "PITCH=%d", plan->pitch);
+        gpu_define(defines, "KM=%d", plan->km ? plan->km : 1);
     }
 }
 
@@ -110,8 +111,11 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
 /* Threads and shared memory of a block of a kernel's function. */
 struct block_shape plan_block(const struct plan *plan, int function)
 {
-    struct block_shape usual = {plan->threads, plan->shared_bytes};
-    return plan->own[function].threads ? plan->own[function] : usual;
+    struct block_shape usual = {plan->threads, plan->shared_bytes, 0, 0}, own = plan->own[function];
+    struct block_shape one = own.threads ? own : usual;
+    one.tile = one.tile ? one.tile : plan->tile;
+    one.parts = one.parts ? one.parts : 1;
+    return one;
 }
 
 /* What compiles a stage. */
@@ -208,13 +212,14 @@ int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
             dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
 }
 
-static void pack_rows(const unda_solver *s, const struct plan *plan, double *packed)
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
+    (void)table;
     const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
     for (int row = 0; row < np; row++) {
-        double *to = packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        double *to = matrix + (int64_t)(row % groups) * plan->rows + row / groups;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
@@ -222,14 +227,15 @@ static void pack_rows(const unda_solver *s, const struct plan *plan, double *pac
             for (int m = 0; m < nf; m++)
                 to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
     }
+    return UNDA_OK;
 }
 
-unda_status plan_pack(const unda_solver *s, const struct plan *plan, double **packed)
+unda_status plan_pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
-    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
-    if (plan->kernel->library)
-        plan->kernel->library->pack(s, plan, *packed);
-    else
-        pack_rows(s, plan, *packed);
+    if (plan->kernel->pack)
+        return plan->kernel->pack(s, plan, matrix, table);
+    if (!plan->kernel->library)
+        return plan_pack_rows(s, plan, matrix, table);
+    plan->kernel->library->pack(s, plan, matrix);
     return UNDA_OK;
 }

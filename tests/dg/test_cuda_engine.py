@@ -28,7 +28,7 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "node", "element", "gemm"),
+    "kernel": ("fused", "node", "element", "gemm", "microblock"),
     "per": ("cell", "node"),
 }
 #: Walls of each physics.
@@ -341,6 +341,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
         "node": ["dg_volume", "dg_surface", "dg_update"],
         "element": ["dg_element"],
         "gemm": ["gradient", "dg_volume", "divergence", "dg_surface", "lift", "dg_update"],
+        "microblock": ["dg_gather", "dg_lift", "dg_local"],
     }[kernel]
     assert names == [*parts, "record"]
     seconds, launches = ([one[i] for i in range(len(names))] for one in (profile.seconds, profile.launches))

@@ -68,8 +68,9 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "gemm", "columns", "lines", "base", "f1", "f1s"}
-        CUDA: four for tetrahedra, five for hexahedra (docs/kernel_options.md).
+    kernel : {"auto", "fused", "node", "element", "gemm", "microblock", "columns", "lines", "base", "f1", \
+            "f1s"}
+        CUDA: five for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
         Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
@@ -121,7 +122,7 @@ class DG(Simulation):
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal[
-            "auto", "fused", "node", "element", "gemm", "columns", "lines", "base", "f1", "f1s"
+            "auto", "fused", "node", "element", "gemm", "microblock", "columns", "lines", "base", "f1", "f1s"
         ] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
