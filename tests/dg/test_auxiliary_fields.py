@@ -128,7 +128,7 @@ def run(toy, *words):
         ("cuda", "node", "node", "tet"),
         ("cuda", "element", "cell", "tet"),
         ("cuda", "gemm", "cell", "tet"),
-        ("cuda", "microblock", "node", "tet"),
+        ("cuda", "microblock", "cell", "tet"),
         ("cuda", "columns", "cell", "hex"),
         ("cuda", "lines", "node", "hex"),
         ("cuda", "base", "cell", "hex"),
