@@ -19,7 +19,8 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
     t->num_block = (num + t->plan.tile - 1) / t->plan.tile;
     t->packed_count = num < 4096 ? num : 4096;
-    gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
+    gpu_want(w, 1, &t->matrix, t->plan.num_matrix * real, "matrix");
+    gpu_want(w, 1, &t->table, t->plan.num_table * 4, "table of the kernel");
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
     gpu_want(w, 1, &t->metric, num * dg_device_metric(dg) * real, "metric");
     gpu_want(w, 1, &t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients");
@@ -30,7 +31,6 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
     gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
-    gpu_want(w, 1, &t->table, t->plan.num_table * 4, "table of the kernel");
     const struct dg_library *library = t->plan.kernel->library;
     int64_t products = library                   ? space_num_total(&dg->space) * library->reals(s, &t->plan)
                        : t->plan.kernel->scratch ? t->plan.kernel->scratch(s, &t->plan)
@@ -70,16 +70,16 @@ static unda_status upload_metric(unda_solver *s, struct dg_cuda *t)
 
 static unda_status upload_matrices(unda_solver *s, struct dg_cuda *t)
 {
+    const struct plan *plan = &t->plan;
     SCRATCH double *matrix = NULL;
     SCRATCH int32_t *table = NULL;
-    int64_t count = plan_matrix_count(s, &t->plan), num = t->plan.num_table;
-    if (count == 0)
+    if (!plan->kernel->pack)
         return UNDA_OK;
-    TRY(array_try(&matrix, count, sizeof *matrix, "matrix"));
-    TRY(array_try(&table, num, sizeof *table, "table of the kernel"));
-    TRY(plan_pack(s, &t->plan, matrix, table));
-    TRY(gpu_upload_reals(t->stream, t->matrix, matrix, count, s->real_bytes));
-    TRY(gpu_upload(t->stream, t->table, table, 4 * num));
+    TRY(array_try(&matrix, plan->num_matrix, sizeof *matrix, "matrix"));
+    TRY(array_try(&table, plan->num_table, sizeof *table, "table of the kernel"));
+    TRY(plan->kernel->pack(s, plan, matrix, table));
+    TRY(gpu_upload_reals(t->stream, t->matrix, matrix, plan->num_matrix, s->real_bytes));
+    TRY(gpu_upload(t->stream, t->table, table, 4 * plan->num_table));
     return gpu_sync(t->stream);
 }
 
@@ -193,6 +193,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
     a.neighbor = POINTER(t->neighbor);
     a.face_node = POINTER(t->face_node);
     a.matrix = POINTER(t->matrix);
+    a.table = POINTER(t->table);
     a.exact = POINTER(t->exact);
     a.amplitude = POINTER(t->amplitude);
     a.source_weight = POINTER(t->source_weight);
@@ -204,7 +205,6 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
     a.incident_range = POINTER(t->incident_range);
     a.metric = POINTER(t->metric);
     a.products = POINTER(t->products);
-    a.table = POINTER(t->table);
     return a;
 }
 

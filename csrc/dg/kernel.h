@@ -31,12 +31,12 @@ struct plan {
     int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
     /* of functions whose blocks have other threads and memory than these; 0 threads: they have not */
     struct block_shape own[MAX_FUNCTION];
-    /* rows of the matrices that are stored side by side, see plan_pack; 0: it has no such matrices */
+    /* rows of the matrices that are stored side by side, see plan_pack_rows */
     int rows;
-    int pitch;         /* nodes that km elements have room for, where the layout is padded */
-    int km;            /* 0: 1 */
-    int64_t num_table; /* numbers of the kernel's table on the device */
-    bool tf32;         /* matrix products by a library may round to TF32 */
+    int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
+    int pitch;                     /* nodes that km elements have room for, where the layout is padded */
+    int km;                        /* 0: 1 */
+    bool tf32;                     /* matrix products by a library may round to TF32 */
 };
 
 struct dg_kernel {
@@ -55,7 +55,7 @@ struct dg_kernel {
     unda_status (*settle)(const unda_solver *s, struct plan *plan);
     /* Adds the kernel's own defines to those of every kernel. */
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
-    /* NULL, or fills matrix [plan_matrix_count] and table [num_table], which are zero. */
+    /* Fills matrix [num_matrix] and table [num_table], which are zero, in the kernel's own order; NULL: it has none. */
     unda_status (*pack)(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
     /* NULL, or reals that its functions pass to each other besides the right-hand side. */
     int64_t (*scratch)(const unda_solver *s, const struct plan *plan);
@@ -69,8 +69,6 @@ struct dg_library {
     bool product[MAX_FUNCTION]; /* which */
     /* Queues product number `part` of the elements [begin, end) on the stream. */
     unda_status (*multiply)(unda_solver *s, int part, int64_t begin, int64_t end);
-    /* Its matrices, if `packed` is not NULL; their reals. */
-    int64_t (*pack)(const unda_solver *s, const struct plan *plan, double *packed);
     /* Reals an element that products read and write besides states. */
     int64_t (*reals)(const unda_solver *s, const struct plan *plan);
     /* Operations and bytes of any function, an element. */
@@ -83,21 +81,22 @@ static inline bool plan_is_product(const struct plan *plan, int function)
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
 #define DG_KERNELS(of)                                                                                       \
-    of(fused) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines) of(base) of(f1) of(f1s)
+    of(blocks) of(fused) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines) of(base) of(f1)  \
+        of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 
 /* kernels.c. Bytes of struct tile of cuda/dg/tile.h for such a plan; cols: elements a thread. */
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
+/* Words between the fields of one node and the next there: PAD. */
+int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
- * The table stays as it is. */
+ * plan_count_rows: num_matrix of such a plan. */
+void plan_count_rows(const unda_solver *s, struct plan *plan);
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
-/* What a plan's kernel takes: matrix [plan_matrix_count], table [num_table], which are zero. */
-unda_status plan_pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
 /* Defines of kernels that go along lines: METRIC_KIND, LINE_DERIVATIVE, LINE_WEIGHT, LINE_POINT. */
 void plan_define_lines(const unda_solver *s, struct gpu_defines *defines);
-int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
 
 #endif

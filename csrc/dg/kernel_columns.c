@@ -90,8 +90,8 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
  * more registers than it gains. */
 static bool preferred(const unda_solver *s)
 {
-    static const int most[][10] = {[UNDA_METRIC_AFFINE] = {[4] = 10, [6] = 4, [8] = 4},
-                                   [UNDA_METRIC_TRILINEAR] = {[4] = 10, [6] = 5, [8] = 10, [9] = 3},
+    static const int most[][10] = {[UNDA_METRIC_AFFINE] = {[4] = 10, [6] = 3, [8] = 4},
+                                   [UNDA_METRIC_TRILINEAR] = {[4] = 10, [6] = 4, [8] = 10, [9] = 5},
                                    [UNDA_METRIC_STORED] = {[6] = 2}};
     int degree = s->options.degree, num = words(s);
     if (num > 9 || (s->options.integrator == UNDA_AB3 && degree > 3))

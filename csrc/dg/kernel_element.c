@@ -34,6 +34,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (plan->part[ROWS] > num_node)
         FAIL(UNDA_ERR_ARG, "rows is %d, expected 1..%d nodes at a time", plan->part[ROWS], num_node);
     size(s, plan);
+    plan_count_rows(s, plan);
     return UNDA_OK;
 }
 
@@ -54,4 +55,5 @@ const struct dg_kernel dg_kernel_element = {
     .work = {WORK_ALL},
     .table = table,
     .settle = settle,
-    .define = define};
+    .define = define,
+    .pack = plan_pack_rows};

@@ -90,6 +90,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->rows = part[ROWS];
     plan->threads = (int)threads;
     plan->shared_bytes = plan_tile_bytes(s, plan, part[COLS]);
+    plan_count_rows(s, plan);
     return UNDA_OK;
 }
 
@@ -119,4 +120,5 @@ const struct dg_kernel dg_kernel_fused = {
     .work = {WORK_ALL},
     .table = table,
     .settle = settle,
-    .define = define};
+    .define = define,
+    .pack = plan_pack_rows};

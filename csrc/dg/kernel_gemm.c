@@ -74,6 +74,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->pitch = (int)round_up(num_node, plan->part[PAD]);
     plan->tf32 = plan->part[COMPUTE] == COMPUTE_TF32;
     plan->shared_bytes = plan_tile_bytes(s, plan, 1);
+    plan->num_matrix = sizes_of(s, plan).num_matrix;
     return UNDA_OK;
 }
 
@@ -92,26 +93,25 @@ static int64_t reals(const unda_solver *s, const struct plan *plan)
 
 /* ---- matrices ---- */
 
-static int64_t pack(const unda_solver *s, const struct plan *plan, double *packed)
+static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
     struct sizes z = sizes_of(s, plan);
     const struct element *el = dg_tables(s)->space.element;
-    if (!packed)
-        return z.num_matrix;
+    (void)table;
     for (int j = 0; j < 3; j++)
         for (int row = 0; row < z.node; row++)
             for (int k = 0; k < z.node; k++) {
                 double d = el->derivative[((int64_t)j * z.node + row) * z.node + k];
-                packed[((int64_t)j * z.node + row) * z.pitch + k] = d;
+                matrix[((int64_t)j * z.node + row) * z.pitch + k] = d;
                 if (z.first)
-                    packed[z.divergence_at + (int64_t)row * z.gradient + j * z.node + k] = d;
+                    matrix[z.divergence_at + (int64_t)row * z.gradient + j * z.node + k] = d;
             }
     int num = el->num_face_node;
     for (int row = 0; row < z.node; row++)
         for (int i = 0; i < z.surface; i++)
-            packed[z.lift_at + (int64_t)row * z.surface + i] =
+            matrix[z.lift_at + (int64_t)row * z.surface + i] =
                 el->lift[((int64_t)(i / num) * z.node + row) * num + i % num];
-    return z.num_matrix;
+    return UNDA_OK;
 }
 
 /* ---- products ---- */
@@ -204,7 +204,6 @@ static void count(const unda_solver *s, int part, double *flops, double *bytes)
 
 static const struct dg_library library = {.product = {[GRADIENT] = true, [DIVERGENCE] = true, [LIFT] = true},
                                           .multiply = multiply,
-                                          .pack = pack,
                                           .reals = reals,
                                           .count = count};
 static const struct layout layout_fields = {"layout/fields.h", 1, true};
@@ -223,5 +222,6 @@ const struct dg_kernel dg_kernel_gemm = {
     .has_rhs = true,
     .library = &library,
     .table = table,
+    .pack = pack,
     .settle = settle,
     .define = define};

@@ -35,13 +35,16 @@ static bool has_frames(const unda_solver *s, const struct plan *plan)
            tile_bytes(s, plan->part[TILE], true) <= MOST_BYTES;
 }
 
-/* Registers that a thread needs to keep its values in them. */
+/* Registers that a thread needs to keep its values in them. Curls with a stored metric have more: four blocks of N = 7
+ * would also leave L1 too little for what is read twice (benchmarks/NOTES.md). */
 static int registers(const unda_solver *s)
 {
+    bool stored_curls = s->options.physics == UNDA_MAXWELL && dg_tables(s)->metric_kind == UNDA_METRIC_STORED;
     static const int need[][2] = {
         [UNDA_ACOUSTIC] = {64, 88}, [UNDA_ELASTIC] = {80, 168}, [UNDA_MAXWELL] = {72, 128}};
     _Static_assert(sizeof need / sizeof *need == NUM_PHYSICS, "registers of each physics");
-    return need[s->options.physics][s->options.precision];
+    int more = stored_curls && s->options.precision == UNDA_FLOAT32 ? 8 : 0;
+    return need[s->options.physics][s->options.precision] + more;
 }
 
 /* Blocks of so many threads on an SM, by their registers, to the nearest, and memory; warps come in fours. */

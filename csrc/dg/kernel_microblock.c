@@ -180,6 +180,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (plan->part[FIELDS] > num_field)
         FAIL(UNDA_ERR_ARG, "fields is %d, expected 1..%d", plan->part[FIELDS], num_field);
     plan->rows = 1;
+    plan_count_rows(s, plan);
     plan->km = plan->part[KM];
     plan->pitch = node_pitch(s, plan->km);
     plan->own[GATHER] = gather_block(s, plan);

@@ -19,6 +19,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->rows = 1;
     plan->threads = dg_tables(s)->space.num_node * plan->tile;
     plan->shared_bytes = plan_tile_bytes(s, plan, 1);
+    plan_count_rows(s, plan);
     return UNDA_OK;
 }
 
@@ -38,4 +39,5 @@ const struct dg_kernel dg_kernel_node = {.base = {"node", 1, {{"tile", 1, 1024, 
                                          .has_rhs = true,
                                          .table = table,
                                          .settle = settle,
-                                         .define = define};
+                                         .define = define,
+                                         .pack = plan_pack_rows};

@@ -22,13 +22,19 @@ static int64_t round_up(int64_t count, int64_t unit)
     return (count + unit - 1) / unit * unit;
 }
 
+int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols)
+{
+    int num_face_node = dg_tables(s)->space.num_face_node;
+    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
+    lanes = lanes < 2 ? 1 : lanes < num_face_node ? lanes : num_face_node;
+    return (int)(round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks);
+}
+
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
-    int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
+    int quad = 16 / s->real_bytes, pad = plan_tile_pad(s, plan, cols);
     int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
                     round_up(dg->space.num_face * dg->space.num_face_node *
                                  (p->num_jump[dg->both_jumps] * plan->tile + pad),
@@ -201,15 +207,11 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 /* ---- matrices ---- */
 
-int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
+void plan_count_rows(const unda_solver *s, struct plan *plan)
 {
-    if (plan->kernel->library)
-        return plan->kernel->library->pack(s, plan, NULL);
-    if (plan->rows == 0)
-        return 0;
-    return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
-           (3 * dg_tables(s)->space.num_node +
-            dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
+    const struct space *space = &dg_tables(s)->space;
+    plan->num_matrix = (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
+                       (3 * space->num_node + space->num_face * space->num_face_node);
 }
 
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
@@ -227,15 +229,5 @@ unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double
             for (int m = 0; m < nf; m++)
                 to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
     }
-    return UNDA_OK;
-}
-
-unda_status plan_pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
-{
-    if (plan->kernel->pack)
-        return plan->kernel->pack(s, plan, matrix, table);
-    if (!plan->kernel->library)
-        return plan_pack_rows(s, plan, matrix, table);
-    plan->kernel->library->pack(s, plan, matrix);
     return UNDA_OK;
 }

@@ -46,6 +46,8 @@
     X(cuFuncGetAttribute, cuFuncGetAttribute, (int *, int, void *))                                          \
     X(cuFuncSetAttribute, cuFuncSetAttribute, (void *, int, int))                                            \
     X(cuFuncGetParamInfo, cuFuncGetParamInfo, (void *, size_t, size_t *, size_t *))                          \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor,              \
+      (int *, void *, int, size_t))                                                                          \
     X(cuLaunchKernel, cuLaunchKernel,                                                                        \
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,        \
        void **))                                                                                             \

@@ -147,6 +147,9 @@ void gpu_module_free(struct gpu_module *module);
  * it dynamic_bytes of shared memory (past 48 KB the driver must be asked). */
 unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module, const char *name,
                            int dynamic_bytes);
+/* Blocks of so many threads that the device has room for at once, while no other kernel is on it. */
+unda_status gpu_resident_blocks(const struct gpu_kernel *kernel, int threads, int dynamic_bytes,
+                                int64_t *num);
 /* Zeros mean 1, but grid[0] must be given: an empty launch is refused. */
 struct gpu_shape {
     int64_t grid[3];

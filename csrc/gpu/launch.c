@@ -143,6 +143,15 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
     return UNDA_OK;
 }
 
+unda_status gpu_resident_blocks(const struct gpu_kernel *kernel, int threads, int dynamic_bytes, int64_t *num)
+{
+    int of_sm;
+    TRY(CU_IN(kernel->gpu, cuOccupancyMaxActiveBlocksPerMultiprocessor, &of_sm, kernel->function, threads,
+              (size_t)dynamic_bytes));
+    *num = (int64_t)of_sm * kernel->gpu->info.num_sm;
+    return UNDA_OK;
+}
+
 /* ---- launching ---- */
 
 /* Grid limits of every device since compute capability 3.0: x below 2^31, y and z below 2^16. */

@@ -75,7 +75,7 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
     }
     const struct sem_tiles *fluid = &t->region[FLUID].tiles;
     gpu_want(w, 1, &t->pressure, (fluid->num_node - fluid->first_side) * s->real_bytes, "pressure on solids");
-    gpu_want(w, 1, &t->clock, 16, "clock");
+    gpu_want(w, 1, &t->clock, NUM_CLOCK * (int64_t)sizeof(int64_t), "clock");
     gpu_want(w, 1, &t->bad, 8, "finite check");
     gpu_want(w, 1, &t->part, 8 * SEM_PRODUCT_BLOCKS, "stable step");
     s->device_bytes = w->bytes;
@@ -125,7 +125,7 @@ static unda_status retime(unda_solver *s)
 static unda_status record_due(unda_solver *s, void *of)
 {
     (void)of;
-    return sem_points_record(s, (int)(s->step - tables(s)->base_step));
+    return sem_points_record_later(s);
 }
 
 static unda_status create(unda_solver *s)

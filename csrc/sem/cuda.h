@@ -40,6 +40,9 @@ struct sem_cuda_region {
 };
 
 enum { SEM_GRAPH_STEPS = 16 };
+/* Of the device's clock: sampled times used up, steps done before this batch of launches, before this call; blocks that have
+ * recorded in first kernels of steps (cuda/sem/record_first.h). */
+enum { NUM_READ = 3, NUM_CLOCK };
 
 struct sem_cuda {
     struct gpu *gpu;
@@ -53,6 +56,8 @@ struct sem_cuda {
     struct gpu_pool lists; /* sources and receivers */
     gpu_ptr channel, channel_at, channel_weight, channel_kept;
     int num_channel;
+    int record_blocks; /* of a step's first kernel, which record what the step before left; 0: that has its own kernel */
+    bool unrecorded; /* the present step is left to the first kernel of the next one */
     struct cuda_record samples;
     struct gpu_pool room; /* of a call */
     gpu_ptr amplitude;
@@ -163,6 +168,11 @@ unda_status sem_points_list(unda_solver *s);
 unda_status sem_points_reserve(unda_solver *s);
 unda_status sem_points_drive(unda_solver *s, const unda_drive *drive);
 unda_status sem_points_record(unda_solver *s, int step);
+/* The same of the present step, or leaves it to the first kernel of the next one; what was left and no step took; what
+ * a kernel about to be launched takes, if anything is left. */
+unda_status sem_points_record_later(unda_solver *s);
+unda_status sem_points_record_rest(unda_solver *s);
+struct sem_record_args sem_points_take(unda_solver *s);
 void sem_points_free(unda_solver *s);
 
 #endif

@@ -14,6 +14,8 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
     struct sem_cuda *t = tables(s);
     const struct sem_cuda_region *r = &t->region[region];
     bool atomically = r->plan.assembly == ATOMICALLY;
+    if (end == begin)
+        return UNDA_OK;
     struct sem_tile_args a = {.u = POINTER(r->u),
                               .v = POINTER(r->v),
                               .a = POINTER(r->a),
@@ -37,12 +39,13 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
                               .num_source = s->num_source,
                               .mode = pass->mode,
                               .first = (int)begin,
-                              .num_elem = r->tiles.num_elem};
-    struct gpu_shape shape = {.grid = {end - begin},
+                              .num_elem = r->tiles.num_elem,
+                              .record = sem_points_take(s)};
+    struct gpu_shape shape = {.grid = {end - begin + a.record.num_block},
                               .block = {r->plan.threads},
                               .shared_bytes = r->plan.shared_bytes,
                               .early = sem_is_small(s)};
-    return end > begin ? gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
+    return gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a);
 }
 
 unda_status sem_launch_pads(unda_solver *s, int region)

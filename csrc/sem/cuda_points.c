@@ -140,6 +140,23 @@ static unda_status list_receivers(unda_solver *s)
     return cuda_record_list(s, &t->samples, t->gpu, &t->lists);
 }
 
+/* Of a small problem a launch takes a third of a step: receivers then share the one of tiles, some of whose blocks wait for
+ * others (cuda/sem/record_first.h). Only where the device has room for all of them at once: else those that wait might
+ * hold the places of those that they wait for. */
+static unda_status join_record(unda_solver *s)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    const struct sem_cuda_region *r = &t->region[t->region[FLUID].tiles.num_elem ? FLUID : SOLID];
+    int64_t channels = r->plan.threads / 32, num = (t->num_channel + channels - 1) / channels, room;
+    t->record_blocks = 0;
+    if (!sem_is_small(s) || num == 0)
+        return UNDA_OK;
+    TRY(gpu_resident_blocks(&r->tile_kernel, r->plan.threads, r->plan.shared_bytes, &room));
+    if (num + r->tiles.first_color[1] <= room)
+        t->record_blocks = (int)num;
+    return UNDA_OK;
+}
+
 unda_status sem_points_list(unda_solver *s)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
@@ -147,7 +164,8 @@ unda_status sem_points_list(unda_solver *s)
     gpu_pool_free(&t->lists);
     for (int region = 0; region < NUM_REGION; region++)
         TRY(list_sources(s, region));
-    return list_receivers(s);
+    TRY(list_receivers(s));
+    return join_record(s);
 }
 
 /* ---- calls ---- */
@@ -165,35 +183,74 @@ unda_status sem_points_reserve(unda_solver *s)
 unda_status sem_points_drive(unda_solver *s, const unda_drive *drive)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
-    int64_t clock[2] = {0, s->step};
+    int64_t clock[NUM_CLOCK] = {0, s->step, s->step, 0};
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     return gpu_upload_reals(t->stream, t->amplitude, drive->amplitudes, drive->num_time * s->num_source,
                             s->real_bytes);
 }
 
+static struct sem_record_args record_args(unda_solver *s, int step)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    return (struct sem_record_args){.u = POINTER(t->level[LEVEL_U]),
+                                    .v = POINTER(t->level[LEVEL_V]),
+                                    .a = POINTER(t->level[LEVEL_A]),
+                                    .at = POINTER(t->channel_at),
+                                    .weight = POINTER(t->channel_weight),
+                                    .channel = POINTER(t->channel),
+                                    .group = POINTER(t->samples.group),
+                                    .kept = POINTER(t->channel_kept),
+                                    .out = POINTER(t->samples.out),
+                                    .clock = POINTER(t->clock),
+                                    .num_read = POINTER(t->clock + NUM_READ * sizeof(int64_t)),
+                                    .dt = s->dt,
+                                    .step = step,
+                                    .num_channel = t->num_channel,
+                                    .mode = t->mode};
+}
+
 unda_status sem_points_record(unda_solver *s, int step)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
+    struct sem_record_args a = record_args(s, step);
     if (t->num_channel == 0)
         return UNDA_OK;
-    struct sem_record_args a = {.u = POINTER(t->level[LEVEL_U]),
-                                .v = POINTER(t->level[LEVEL_V]),
-                                .a = POINTER(t->level[LEVEL_A]),
-                                .at = POINTER(t->channel_at),
-                                .weight = POINTER(t->channel_weight),
-                                .channel = POINTER(t->channel),
-                                .group = POINTER(t->samples.group),
-                                .kept = POINTER(t->channel_kept),
-                                .out = POINTER(t->samples.out),
-                                .clock = POINTER(t->clock),
-                                .dt = s->dt,
-                                .step = step,
-                                .num_channel = t->num_channel,
-                                .mode = t->mode};
     /* Two warps a block: few channels are on many multiprocessors. */
     struct gpu_shape shape = {.grid = {(t->num_channel + 1) / 2}, .block = {64}, .early = sem_is_small(s)};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
+}
+
+static int present(const unda_solver *s)
+{
+    return (int)(s->step - sem_cuda_tables(s)->base_step);
+}
+
+unda_status sem_points_record_later(unda_solver *s)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    t->unrecorded = t->record_blocks > 0;
+    return t->unrecorded ? UNDA_OK : sem_points_record(s, present(s));
+}
+
+unda_status sem_points_record_rest(unda_solver *s)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    bool rest = t->unrecorded;
+    t->unrecorded = false;
+    return rest ? sem_points_record(s, present(s)) : UNDA_OK;
+}
+
+struct sem_record_args sem_points_take(unda_solver *s)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    if (!t->unrecorded)
+        return (struct sem_record_args){0};
+    struct sem_record_args a = record_args(s, present(s));
+    a.mode = SEM_STEP; /* of the step before, which has a next one */
+    a.num_block = t->record_blocks;
+    t->unrecorded = false;
+    return a;
 }
 
 void sem_points_free(unda_solver *s)

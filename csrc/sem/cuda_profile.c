@@ -45,7 +45,7 @@ unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
     static const char *const names[NUM_REGION] = {[SOLID] = "solid", [FLUID] = "fluid"};
     struct sem_cuda *t = tables(s);
     void *state;
-    int64_t clock[2] = {0, s->step};
+    int64_t clock[NUM_CLOCK] = {0, s->step, s->step, 0};
     TRY(sem_state_level(s, SOLID, LEVEL_U, &state));
     t->wrote = true;
     t->base_step = s->step;

@@ -75,10 +75,10 @@ static unda_status begin(unda_solver *s)
     t->mode = SEM_STEP;
     TRY(cuda_record_begin(s, &t->samples, t->stream));
     TRY(gpu_launch(&t->begin, t->stream, &shape, &a, sizeof a));
-    return sem_points_record(s, 0);
+    return sem_points_record_later(s);
 }
 
-unda_status sem_step_run(unda_solver *s, int64_t num_step)
+static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct sem_cuda *t = tables(s);
     struct sem *sem = sem_tables(s);
@@ -98,7 +98,8 @@ unda_status sem_step_run(unda_solver *s, int64_t num_step)
             TRY(queue_step(s, s->step == end - 1, &time));
             continue;
         }
-        TRY(advance(s, time));
+        if (time > 0) /* else it is there */
+            TRY(advance(s, time));
         time = 0;
         if (!t->graph)
             TRY(capture(s));
@@ -106,6 +107,14 @@ unda_status sem_step_run(unda_solver *s, int64_t num_step)
         s->step += SEM_GRAPH_STEPS;
         t->base_step = s->step;
     }
+    TRY(sem_points_record_rest(s));
     TRY(gpu_sync(t->stream));
     return cuda_record_fetch(s, &t->samples, t->stream);
+}
+
+unda_status sem_step_run(unda_solver *s, int64_t num_step)
+{
+    unda_status status = run(s, num_step);
+    tables(s)->unrecorded = false; /* of a run that failed: no later kernel takes it for its own */
+    return status;
 }

@@ -50,7 +50,7 @@ struct dg_args {
     const void *metric;
     long long num_metric; /* items */
     void *products; /* gemm, microblock: what matrix products read and write (dg/gemm.cu, dg/microblock.cu) */
-    const int *table; /* microblock: pairs of faces */
+    const int *table; /* kernel blocks: orbits of nodes; microblock: pairs of faces */
 };
 SIZE_IS(dg_args, 280);
 

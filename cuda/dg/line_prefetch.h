@@ -1,4 +1,4 @@
-/* line_prefetch.h: what blocks of kernels lines and columns ask for before they need it. The includer defines what
+/* line_prefetch.h: what blocks of kernels lines, columns and blocks ask for before they need it. The includer defines what
  * case.h asks for, TILE, THREADS, AHEAD, WAVE (blocks on the device at once), UPDATE. Next: lines.cu, columns.cu. */
 #ifndef UNDA_DG_LINE_PREFETCH_H
 #define UNDA_DG_LINE_PREFETCH_H

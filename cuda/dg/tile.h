@@ -7,6 +7,9 @@
 #include "dg/record.h"
 
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#ifndef RUN
+#define RUN COLS /* elements beside each other that a thread reads at once */
+#endif
 
 enum {
     BLOCK_THREADS = THREADS,
@@ -16,9 +19,9 @@ enum {
     FACE_LOADS = (NFP + LANES - 1) / LANES,
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
     COEF_EARLY = NUM_FACE_COEF <= 4 && !BY_NODE,
-    /* Neighbouring nodes stand in different banks, PAD beside each other; runs of COLS stay aligned. */
+    /* Neighbouring nodes stand in different banks, PAD beside each other; runs of elements stay aligned. */
     BANKS = 128 / sizeof(REAL),
-    ALIGNED = COLS * sizeof(REAL) < 16 ? COLS : 16 / sizeof(REAL),
+    ALIGNED = RUN * sizeof(REAL) < 16 ? RUN : 16 / sizeof(REAL),
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD

@@ -61,33 +61,51 @@ static __device__ __forceinline__ void add_local(const old_state &old, const REA
 #endif
 }
 
+/* The integrator's factors, rounded to REAL: of the right-hand side, of r or r1, of the new r or of r. */
+struct factors {
+    REAL rhs, second, third;
+};
+
 /* STEPPED: rhs of UPDATE_LSRK is a multiple of dt already. */
-template <bool STEPPED = false>
-static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,
-                                              int more = 0)
+template <bool STEPPED = false> static __device__ __forceinline__ factors factors_of(const dg_args &a)
+{
+#if UPDATE == UPDATE_AB3
+    return {(REAL)a.c0, (REAL)a.c1, (REAL)a.c2};
+#else
+    return {STEPPED ? 1 : (REAL)a.dt, (REAL)a.a, (REAL)a.b};
+#endif
+}
+
+static __device__ __forceinline__ void update_by(const dg_args &a, const factors &by, long long at,
+                                                 old_state &old, const REAL *rhs, int more = 0)
 {
     long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
     store_node<NUM_FIELD>(r, total, at, rhs, more);
 #elif UPDATE == UPDATE_LSRK
-    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = STEPPED ? 1 : (REAL)a.dt;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++) {
-        old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
-        old.q[f] += rb * old.r[f];
+        old.r[f] = a.a == 0 ? by.rhs * rhs[f] : by.second * old.r[f] + by.rhs * rhs[f];
+        old.q[f] += by.third * old.r[f];
     }
     store_node<NUM_FIELD>(r, total, at, old.r, more);
 #else
-    REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
-        old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
+        old.q[f] += by.rhs * rhs[f] + by.second * old.r1[f] + by.third * old.r[f];
     store_node<NUM_FIELD>(r, total, at, rhs, more);
 #endif
 #if UPDATE != UPDATE_RHS
     store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, more);
 #endif
+}
+
+template <bool STEPPED = false>
+static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,
+                                              int more = 0)
+{
+    update_by(a, factors_of<STEPPED>(a), at, old, rhs, more);
 }
 
 /* Adds rhs to a node that `update` has stored: the same sum, for the update is linear. */

@@ -20,6 +20,32 @@ struct __attribute__((aligned(16))) sem_tile {
 };
 SIZE_IS(sem_tile, 64);
 
+/* A value that a group of receivers records: a sum over unknowns, of u or, of velocities and accelerations, of v
+ * at the middle of a step. */
+struct sem_channel {
+    long long first; /* of its terms */
+    long long offset;
+    int num_term, level, group, unused;
+};
+SIZE_IS(sem_channel, 32);
+
+struct record_group;
+struct sem_record_args {
+    const void *u, *v, *a;
+    const long long *at; /* [term]: unknown */
+    const double *weight;
+    const struct sem_channel *channel;
+    const struct record_group *group;
+    double *kept; /* [channel]: the sum before the step */
+    void *out;
+    const long long *clock; /* [2]: the step with which the call begins, of which there is no sample yet */
+    int *num_read; /* blocks that have recorded in first kernels of steps of this call, modulo 2^32 */
+    double dt;
+    int step, num_channel; /* step: counted from clock[1] */
+    int mode, num_block;   /* of the first kernel of a step */
+};
+SIZE_IS(sem_record_args, 112);
+
 /* Forces on the nodes of a region. */
 struct sem_tile_args {
     void *u, *v, *a;          /* [node][DIM] */
@@ -44,8 +70,10 @@ struct sem_tile_args {
     int time;                    /* this step's time, counted from *clock; -1: no sources */
     int num_source, mode, first; /* first tile of this launch */
     long long num_elem;          /* ASSEMBLY 2 */
+    /* Its first blocks, record.num_block, record what the step before left. */
+    struct sem_record_args record;
 };
-SIZE_IS(sem_tile_args, 176);
+SIZE_IS(sem_tile_args, 288);
 
 /* Nodes that blocks share, and those on sides. */
 struct sem_shared_args {
@@ -101,30 +129,5 @@ struct sem_product_args {
     int dim, unused;
 };
 SIZE_IS(sem_product_args, 48);
-
-/* A value that a group of receivers records: a sum over unknowns, of u or, of velocities and accelerations, of v
- * at the middle of a step. */
-struct sem_channel {
-    long long first; /* of its terms */
-    long long offset;
-    int num_term, level, group, unused;
-};
-SIZE_IS(sem_channel, 32);
-
-struct record_group;
-struct sem_record_args {
-    const void *u, *v, *a;
-    const long long *at; /* [term]: unknown */
-    const double *weight;
-    const struct sem_channel *channel;
-    const struct record_group *group;
-    double *kept; /* [channel]: the sum before the step */
-    void *out;
-    const long long *clock;
-    double dt;
-    int step, num_channel; /* step: this step's number in the batch; 0: before the first */
-    int mode, unused;
-};
-SIZE_IS(sem_record_args, 104);
 
 #endif

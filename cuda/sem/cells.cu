@@ -33,6 +33,8 @@ enum { N = DEGREE + 1 };
 
 #include "sem/shared.h"
 
+#include "sem/record_first.h"
+
 DEVICE void load_node(const void *level, long long node, REAL (&x)[WIDTH])
 {
     load_vector<WIDTH>(x, (const REAL *)level + node * WIDTH);
@@ -148,12 +150,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
+    const int block = (int)blockIdx.x - a.record.num_block;
+    if (block < 0) {
+        record_first(a.record);
+        return;
+    }
     wait_for_previous();
-    const long long begin = (long long)blockIdx.x * CELLS, left = a.num_elem - begin;
+    const long long begin = (long long)block * CELLS, left = a.num_elem - begin;
     const int num = left < CELLS ? (int)left : CELLS;
     const place p = place_of(num), r = row_place(p, num);
     const lines_in at = lines_of(s, p, r);
-    const int sources = find_sources(a, (int)blockIdx.x);
+    const int sources = find_sources(a, block);
     const bool has_inner = p.works && p.a > 0 && p.a < N - 1 && p.b > 0 && p.b < N - 1;
     REAL x[DIM][N], f[DIM][N], factor[N];
     int node[N];
@@ -173,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     inner_nodes v;
     if (EARLY && has_inner)
         load_inner(a, node, v);
+    wait_for_readers(a.record);
     __syncthreads();
     add_sources(a, sources, p, f);
     if (!p.works)

@@ -47,14 +47,21 @@ enum { N = DEGREE + 1 };
 
 #include "sem/shared.h"
 
+#include "sem/record_first.h"
+
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     sem_tiles(const __grid_constant__ sem_tile_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
-    const sem_tile t = a.tile[a.first + blockIdx.x];
+    const int block = (int)blockIdx.x - a.record.num_block;
+    if (block < 0) {
+        record_first(a.record);
+        return;
+    }
+    const sem_tile t = a.tile[a.first + block];
     const bool asks = AHEAD > 1 && blockIdx.x + AHEAD < gridDim.x;
-    const sem_tile next = a.tile[a.first + blockIdx.x + (asks ? AHEAD : 0)];
+    const sem_tile next = a.tile[a.first + block + (asks ? AHEAD : 0)];
     const unsigned short *words = a.words + t.pattern;
     const place p = place_of(t.num_elem);
     lines_of_thread own;
@@ -77,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     copy_wait<0>();
     __syncthreads();
     add_up(a, s, t, head, old);
+    wait_for_readers(a.record);
     __syncthreads();
     advance_inner(a, s, t, old);
     if (ASSEMBLY == 0)

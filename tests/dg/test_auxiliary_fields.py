@@ -125,6 +125,7 @@ def run(toy, *words):
         ("cpu", "auto", "cell", "hex"),
         ("cpu", "auto", "node", "hex"),
         ("cuda", "fused", "cell", "tet"),
+        ("cuda", "blocks", "cell", "tet"),
         ("cuda", "node", "node", "tet"),
         ("cuda", "element", "cell", "tet"),
         ("cuda", "gemm", "cell", "tet"),

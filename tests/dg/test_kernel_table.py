@@ -24,7 +24,7 @@ def table(method, device, scheme=0, shape=0):
 @pytest.mark.parametrize(
     ("method", "device", "scheme", "shape", "names"),
     [
-        (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["fused", "node", "element", "gemm", "microblock"]),
+        (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["blocks", "fused", "node", "element", "gemm", "microblock"]),
         (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["columns", "lines", "base", "f1", "f1s"]),
         (lib.UNDA_SEM, 0, 0, lib.UNDA_HEX, ["ordered", "colors", "atomic"]),
         (lib.UNDA_FD, -1, lib.UNDA_SCALAR, 0, ["step", "tiled"]),
@@ -43,7 +43,7 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, nam
 @pytest.mark.parametrize(
     ("shape", "names"),
     [
-        (lib.UNDA_TET, ["fused", "node", "element", "gemm", "microblock"]),
+        (lib.UNDA_TET, ["blocks", "fused", "node", "element", "gemm", "microblock"]),
         (lib.UNDA_HEX, ["columns", "lines"]),
     ],
 )

@@ -72,6 +72,7 @@ template <int LEFT> inline void copy_wait() {}
 inline void look_again() { emu->yield(); }
 inline void wait_for_previous() { emu->num_waited++; }
 EMU_LOAD(load_acquire) EMU_LOAD(load_relaxed) EMU_STORE(store_release) EMU_STORE(store_relaxed) EMU_STORE(store_words)
+template <class T> inline void add_release(T *p, T v) { *p += v; }
 template <class T> inline void store_words(T *to, T v, T w) { to[0] = v, to[1] = w; }
 template <int NUM, class T> inline void load_words(T (&v)[NUM], const T *from) { for (int i = 0; i < NUM; i++) v[i] = from[i]; }
 

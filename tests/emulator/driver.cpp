@@ -316,6 +316,13 @@ API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
     IN_CONTEXT;
     return i == 0 ? *offset = 0, *bytes = ((emu_kernel *)f)->bytes, 0 : (int)INVALID_VALUE;
 }
+/* Few: each block under way has stacks of its own. */
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *num, void *f, int threads, size_t dynamic) {
+    IN_CONTEXT;
+    if (threads < 1 || threads > 1024 || dynamic > ((emu_kernel *)f)->dynamic_limit)
+        return INVALID_VALUE;
+    return *num = std::min(std::min((int)setting("RESIDENT", 6), 2048 / threads), dynamic ? (int)(shared_limit / dynamic) : 32), 0;
+}
 /* For tests: how many kernels ran so far. */
 API emu_num_launch() {
     return num_launch;

@@ -3,6 +3,9 @@
 Not here: that values are those of the CPU (test_sem_cuda.py).
 """
 
+import ctypes
+import os
+
 import cuda_device
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from sem_cuda_cases import add_points, bits_of, made, mesh_for, noise, values_of
 from unda import _core
 
 pytestmark = [pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"), pytest.mark.gpu_or_stand_in]
-cuda_device.prepare()
+REAL = cuda_device.prepare()
 CASE = {"kind": "coupled", "degree": 3, "dtype": "float32", "cells": "warped", "boundary": "mixed",
         "per": "cell", "assembly": "ordered", "tile": 4}  # fmt: skip
 ASSEMBLIES = ["ordered", "colors"]
@@ -47,6 +50,24 @@ def test_graphs_have_the_bits_of_single_launches(assembly, monkeypatch):
 
     monkeypatch.setattr(_core, "new_struct", without_graphs)
     assert bits_of(run([40], assembly=assembly)) == one
+
+
+@pytest.mark.skipif(REAL, reason="the stand-in driver counts launches, and is told its room")
+@pytest.mark.parametrize("kind", ["solid", "coupled"])
+@pytest.mark.parametrize("assembly", ASSEMBLIES)
+def test_receivers_have_the_bits_of_a_launch_of_their_own(kind, assembly, monkeypatch):
+    """Where all its blocks are on the device at once, a step's first kernel records what the last left."""
+    driver, found = ctypes.CDLL(os.environ["UNDA_LIBCUDA"]), []
+    for room in ("6", "0"):
+        monkeypatch.setenv("UNDA_EMULATOR_RESIDENT", room)
+        sim = run([1], kind=kind, assembly=assembly)
+        before = driver.emu_num_launch()
+        sim._stepping.advance(20)
+        sim._stepping.advance(3)
+        found.append((bits_of(sim), driver.emu_num_launch() - before))
+    (one, joined), (other, apart) = found
+    assert one == other
+    assert apart - joined == 23, "the last step of a run has no next one, but the first records what it finds"
 
 
 def test_plans_of_the_same_tiles_have_the_same_bits():

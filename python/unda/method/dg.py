@@ -68,9 +68,9 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "gemm", "microblock", "columns", "lines", "base", "f1", \
-            "f1s"}
-        CUDA: five for tetrahedra, five for hexahedra (docs/kernel_options.md).
+    kernel : {"auto", "fused", "blocks", "node", "element", "gemm", "microblock", "columns", "lines", \
+            "base", "f1", "f1s"}
+        CUDA: six for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
         Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
@@ -122,7 +122,18 @@ class DG(Simulation):
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal[
-            "auto", "fused", "node", "element", "gemm", "microblock", "columns", "lines", "base", "f1", "f1s"
+            "auto",
+            "fused",
+            "blocks",
+            "node",
+            "element",
+            "gemm",
+            "microblock",
+            "columns",
+            "lines",
+            "base",
+            "f1",
+            "f1s",
         ] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,

@@ -1,0 +1,295 @@
+/* kernel_blocks.c: kernel blocks: one stage in one pass, the products as the four blocks of blocks.h. Not here: the
+ * blocks (blocks.c), the device code (cuda/dg/blocks.cu). Measurements: benchmarks/NOTES.md. */
+#include "blocks.h"
+#include "kernel.h"
+
+#include <string.h>
+
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, NUM_PART };
+
+/* Values of part matrix: where the products read the blocks' entries. */
+enum { THROUGH_CACHES = 1, IN_SHARED };
+
+enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
+
+/* Blocks with the most columns first (block_rows.h). */
+static const int order[NUM_BLOCK] = {1, 0, 3, 2};
+
+/* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
+struct rows {
+    struct block_sizes sizes;
+    int node[NUM_BLOCK],
+        face[NUM_BLOCK];   /* the first sums of nodes and of face nodes that each block multiplies */
+    int result[NUM_BLOCK]; /* its first result, a whole number of tiles of rows */
+    int num_node, num_face, num_result;
+    int tiles;
+    int pitch; /* words of a row */
+};
+
+/* Chunks of two columns a direction: cuda/dg/block_columns.h. */
+static int num_chunk(const unda_solver *s)
+{
+    int pairs = dg_tables(s)->physics->grad_div;
+    return pairs ? pairs : 2;
+}
+
+/* Columns of a direction that are taken at a time. */
+static int num_column(const unda_solver *s, const struct plan *plan)
+{
+    return 2 * num_chunk(s) / plan->part[TURNS];
+}
+
+static struct rows find_rows(const unda_solver *s, const struct plan *plan)
+{
+    int rows = plan->rows;
+    struct rows at = {.sizes = blocks_sizes(s->options.degree),
+                      .pitch = DIRECTIONS * num_column(s, plan) * plan->tile + 4};
+    for (int i = 0; i < NUM_BLOCK; i++) {
+        int block = order[i];
+        at.node[block] = at.num_node;
+        at.face[block] = at.num_face;
+        at.result[block] = at.tiles * rows;
+        at.num_node += at.sizes.nodes[block ^ 1];
+        at.num_face += at.sizes.faces[block];
+        at.tiles += (at.sizes.nodes[block] + rows - 1) / rows;
+    }
+    at.num_result = at.tiles * rows;
+    return at;
+}
+
+static int round_up(int count, int unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+/* Elements beside each other that are summed at once: 16 bytes, where the tile has them. */
+static int run_of(const unda_solver *s, int tile)
+{
+    int run = 16 / s->real_bytes;
+    while (tile % run)
+        run /= 2;
+    return run;
+}
+
+/* Whether the sums of jumps take the place of the state, which a single turn has read by then (block_rows.h). */
+static bool faces_in_state(const unda_solver *s, const struct plan *plan, const struct rows *at)
+{
+    const struct physics *p = dg_tables(s)->physics;
+    int state = at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
+    return plan->part[TURNS] == 1 && at->num_face * at->pitch <= state;
+}
+
+/* Threads of a block and its memory; tile and rows are known. */
+static void size(const unda_solver *s, struct plan *plan)
+{
+    struct rows at = find_rows(s, plan);
+    int work = round_up(at.tiles * num_column(s, plan) * (plan->tile / plan->part[COLS]), 32);
+    plan->threads = round_up(work, plan->tile);
+    int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
+    int rows = inputs > at.num_result ? inputs : at.num_result;
+    plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
+    plan->num_matrix = plan->rows; /* the last column asks for one more */
+    for (int block = 0; block < NUM_BLOCK; block++)
+        plan->num_matrix +=
+            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
+    plan->num_matrix = round_up((int)plan->num_matrix, 4); /* whole vectors */
+    if (plan->part[MATRIX] == IN_SHARED)
+        plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
+}
+
+/* Bytes that a block can have on an H200; and has by default. */
+enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 160 << 10 };
+
+/* Blocks that an H200 runs at once, as far as shared memory and threads decide. */
+static int blocks_at_once(const struct plan *plan)
+{
+    enum { NUM_SM = 132, SM_SHARED = 228 << 10, BLOCK_EXTRA = 1 << 10, SM_THREADS = 2048 };
+    int by_memory = SM_SHARED / (plan->shared_bytes + BLOCK_EXTRA), by_threads = SM_THREADS / plan->threads;
+    return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
+}
+
+/* Acoustic waves in float32 by degree; measured on an H100. */
+static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
+    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1},  [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1},
+    [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396},     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660},
+    [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1}};
+
+/* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
+static void usual_parts(const unda_solver *s, struct plan *plan)
+{
+    int *part = plan->part;
+    part[ROWS] = plan->rows = s->real_bytes == 4 ? 8 : 4;
+    part[COLS] = 2;
+    part[BLOCKS] = 1;
+    part[UNROLL] = 2;
+    part[MATRIX] = THROUGH_CACHES;
+    part[AHEAD] = 1;
+    part[TILE] = plan->tile = 8;
+    for (size(s, plan); plan->shared_bytes > USUAL_SHARED; size(s, plan))
+        part[TILE] = plan->tile /= 2;
+}
+
+static void table(const unda_solver *s, int part[UNDA_MAX_PART])
+{
+    const unda_solver_options *o = &s->options;
+    struct plan plan = {.part = {[TURNS] = 1}};
+    const int *measured = tiles[o->degree];
+    if (o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
+        memcpy(plan.part, measured, sizeof tiles[0]);
+    else
+        usual_parts(s, &plan);
+    memcpy(part, plan.part, sizeof plan.part);
+}
+
+static unda_status settle(const unda_solver *s, struct plan *plan)
+{
+    const int *part = plan->part;
+    if (part[TILE] % part[COLS])
+        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
+             part[TILE], part[COLS]);
+    if (num_chunk(s) % part[TURNS])
+        FAIL(UNDA_ERR_ARG, "turns is %d, expected 1 or %d, in which the fields of %s can be taken",
+             part[TURNS], num_chunk(s), dg_tables(s)->physics->name);
+    plan->tile = part[TILE];
+    plan->rows = part[ROWS];
+    size(s, plan);
+    if (plan->threads > 1024)
+        FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %d threads a block, expected at most 1024",
+             part[ROWS], part[COLS], part[TILE], plan->threads);
+    if (plan->shared_bytes > MOST_SHARED)
+        FAIL(UNDA_ERR_ARG,
+             "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
+             "fewer elements",
+             part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
+    struct rows at = find_rows(s, plan);
+    plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) + NODE_WORDS * at.num_node;
+    return UNDA_OK;
+}
+
+static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
+{
+    struct block_sizes sizes = blocks_sizes(s->options.degree);
+    const int *n = sizes.nodes, *f = sizes.faces;
+    gpu_define(defines, "ROWS=%d", plan->rows);
+    gpu_define(defines, "COLS=%d", plan->part[COLS]);
+    gpu_define(defines, "THREADS=%d", plan->threads);
+    gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
+    gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
+    gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
+    gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
+    gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+    gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
+    gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+    gpu_define(defines, "WAVE=%d", blocks_at_once(plan));
+    gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
+}
+
+/* ---- packing ---- */
+
+/* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
+static void pack_matrices(const struct blocks *b, int rows, double *matrix)
+{
+    for (int i = 0; i < NUM_BLOCK; i++) {
+        int block = order[i], columns = block_columns(&b->sizes, block);
+        for (int row = 0; row < b->sizes.nodes[block]; row++)
+            for (int k = 0; k < columns; k++)
+                matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
+        matrix += round_up(b->sizes.nodes[block], rows) * columns;
+    }
+}
+
+static int32_t pair(int low, int high)
+{
+    return (int32_t)((uint32_t)low | (uint32_t)high << 16);
+}
+
+/* Where the sums of an orbit stand, by character: words. */
+static void find_sums(const struct orbit *orbit, const int first[NUM_BLOCK], bool flip, int pitch,
+                      int place[NUM_BLOCK])
+{
+    for (int s = 0; s < NUM_BLOCK; s++)
+        place[s] = orbit->sum[s] < 0 ? ABSENT : (first[flip ? s ^ 1 : s] + orbit->sum[s]) * pitch;
+}
+
+/* Members by direction, a byte each; where each sum goes, and of nodes where each result is. */
+static void pack_orbit(const struct orbit *orbit, const struct rows *at, bool face, int32_t *record)
+{
+    int input[NUM_BLOCK], result[NUM_BLOCK];
+    find_sums(orbit, face ? at->face : at->node, !face, at->pitch, input);
+    find_sums(orbit, at->result, false, at->pitch, result);
+    for (int j = 0; j < DIRECTIONS; j++) {
+        const int *m = orbit->member[j];
+        record[j] =
+            (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
+    }
+    record[4] = pair(input[0], input[1]);
+    record[5] = pair(input[2], input[3]);
+    record[6] = pair(result[0], result[1]);
+    record[7] = pair(result[2], result[3]);
+}
+
+/* Where a node's derivatives stand: the values at an orbit take the places of its results, member g that of
+ * character g. (What leaves a node alone is generated by Q and P alone, so that members and characters that are left
+ * have the same numbers.) */
+static void pack_node(const struct blocks *b, const struct rows *at, int node, int32_t *record)
+{
+    int place[DIRECTIONS];
+    for (int j = 0; j < DIRECTIONS; j++) {
+        int g = b->g_of_node[j][node];
+        place[j] = (at->result[g] + b->orbit[b->of_node[j][node]].sum[g]) * at->pitch;
+    }
+    record[0] = pair(place[0], place[1]);
+    record[1] = pair(place[2], 0);
+}
+
+static void pack_table(const struct blocks *b, const struct rows *at, int32_t *table)
+{
+    for (int o = 0; o < b->num_orbit; o++, table += ORBIT_WORDS)
+        pack_orbit(&b->orbit[o], at, false, table);
+    for (int o = 0; o < b->num_face_orbit; o++, table += ORBIT_WORDS)
+        pack_orbit(&b->face_orbit[o], at, true, table);
+    for (int node = 0; node < at->num_node; node++, table += NODE_WORDS)
+        pack_node(b, at, node, table);
+}
+
+static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    struct rows at = find_rows(s, plan);
+    struct blocks *b;
+    TRY(blocks_new(&b, el));
+    pack_matrices(b, plan->rows, matrix);
+    pack_table(b, &at, table);
+    blocks_free(b);
+    return UNDA_OK;
+}
+
+/* Where it was measured to be faster than fused (benchmarks/NOTES.md). */
+static bool preferred(const unda_solver *s)
+{
+    const unda_solver_options *o = &s->options;
+    return o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && o->integrator == UNDA_LSRK4 &&
+           !dg_tables(s)->both_jumps && o->degree >= 5 && o->degree <= 8;
+}
+
+const struct dg_kernel dg_kernel_blocks = {
+    .base = {"blocks",
+             NUM_PART,
+             {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
+              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+              [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+              [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
+              [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE},
+              [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT},
+              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
+    .file = "dg/blocks.cu",
+    .layout = &layout_nodes,
+    .num_function = 1,
+    .function = {"dg_blocks"},
+    .work = {WORK_ALL},
+    .preferred = preferred,
+    .table = table,
+    .settle = settle,
+    .define = define,
+    .pack = pack};

@@ -1,0 +1,102 @@
+/* blocks.cu: one stage of DG on tetrahedra in one pass, as fused.cu, with a quarter of the products: derivatives and
+ * lifts as the four blocks of csrc/dg/blocks.h, which also has the algebra.
+ *
+ * block = TILE elements x all nodes. The state and the jumps of a tile stand in shared memory (tile.h); they are summed
+ * over orbits (block_sums.h), multiplied (block_products.h: a thread owns ROWS rows of a block times a column of all
+ * three directions of COLS elements), and what the four characters give is summed to the nodes and updates them
+ * (block_finish.h). Fields may be taken in TURNS, for less shared memory. Bytes per DOF (float32): AB3 20, LSRK4 16.
+ * FMA a node for each number and vector (block_columns.h): 6 (NP / 4 + NFP / 2); fused: 6 NP + 4 NFP.
+ *
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
+ * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
+ * blocks are copied to shared memory), NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are
+ * summed at once), AHEAD, WAVE (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
+    !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
+#error                                                                                                       \
+    "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, MATRIX_IN_SHARED, NODE_SUMS, FACE_SUMS, TURNS"
+#endif
+
+#include "dg/block_finish.h"
+#include "dg/block_products.h"
+#include "dg/block_sums.h"
+#include "dg/incident.h"
+#include "dg/line_prefetch.h"
+
+#include "common/async.h" /* with DEVICE of case.h */
+
+static_assert(sizeof(tile) + (SHARED_ROWS * PITCH + MATRIX_IN_SHARED * NUM_MATRIX) * sizeof(REAL) <=
+                  SHARED_BYTES,
+              "the host counts the same");
+
+/* The matrices: asked for when the block begins, if they go to shared memory. */
+static __device__ __forceinline__ const REAL *fetch_matrices(const dg_args &a, REAL *shared)
+{
+    constexpr int STEP = 16 / sizeof(REAL);
+    const REAL *matrix = (const REAL *)a.matrix;
+    if (!MATRIX_IN_SHARED)
+        return matrix;
+    for (int i = threadIdx.x * STEP; i < NUM_MATRIX; i += THREADS * STEP)
+        copy_async<STEP>(shared + i, matrix + i);
+    copy_commit();
+    return shared;
+}
+
+/* A turn: inputs of its fields, and the products. */
+template <int FIRST>
+static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL *x, const REAL *matrix,
+                                                 const orbit &of_nodes)
+{
+    REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
+    orbit of_faces = first_face_orbit(a);
+    sum_nodes<FIRST>(a, s, x, of_nodes);
+    if (FIRST == 0)
+        __syncthreads(); /* jumps are complete */
+    sum_faces<FIRST>(a, s, y, of_faces);
+    if (MATRIX_IN_SHARED && FIRST == 0)
+        copy_wait<0>();
+    __syncthreads();
+    multiply(matrix, x, y);
+}
+
+/* All turns, but for the sums of the last one's results. */
+template <int FIRST>
+static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REAL *x, const REAL *matrix,
+                                                  const orbit &of_nodes)
+{
+    take_turn<FIRST>(a, s, x, matrix, of_nodes);
+    if constexpr (FIRST + TOGETHER < CHUNKS) {
+        sum_results(a, x, of_nodes);
+        __syncthreads();
+        keep_sums<FIRST>(a, s, x);
+        __syncthreads();
+        take_turns<FIRST + TOGETHER>(a, s, x, matrix, of_nodes);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
+    dg_blocks(const __grid_constant__ dg_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
+    REAL *x = (REAL *)(memory + sizeof(tile));
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    const REAL *matrix = fetch_matrices(a, x + SHARED_ROWS * PITCH);
+    orbit of_nodes = first_orbit(a);
+    load_tile(a, s, first, count);
+#if INCIDENT
+    add_incident(a, s, first);
+#endif
+    prefetch_memory(a, first, count);
+    take_turns<0>(a, s, x, matrix, of_nodes);
+    thread_nodes mine = nodes_of_thread();
+    batch now;
+    if (mine.e < count)
+        load_batch(a, first + mine.e, mine.group, now);
+    sum_results(a, x, of_nodes);
+    __syncthreads();
+    if (mine.e < count)
+        finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
+}
