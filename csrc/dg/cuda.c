@@ -32,7 +32,9 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
     const struct dg_library *library = t->plan.kernel->library;
-    int64_t products = library ? space_num_total(&dg->space) * library->reals(s, &t->plan) : 0;
+    int64_t products = library                   ? space_num_total(&dg->space) * library->reals(s, &t->plan)
+                       : t->plan.kernel->scratch ? t->plan.kernel->scratch(s, &t->plan)
+                                                 : 0;
     gpu_want(w, 1, &t->products, products * real, "matrix products");
     gpu_want(w, 1, &t->workspace, library ? GPU_BLAS_BYTES : 0, "workspace of cuBLAS");
     for (int i = 0; i < NUM_BUF; i++)
@@ -215,10 +217,10 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     if (plan_is_product(&t->plan, part))
         return t->plan.kernel->library->multiply(s, part, begin, end);
     struct dg_args a = arguments(s, stage);
-    int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
     struct block_shape one = plan_block(&t->plan, part);
+    int64_t block = begin / t->plan.tile, num = (end - begin + one.tile - 1) / one.tile;
     struct gpu_shape shape = {
-        .grid = {end_block - block}, .block = {one.threads}, .shared_bytes = one.shared_bytes};
+        .grid = {num * one.parts}, .block = {one.threads}, .shared_bytes = one.shared_bytes};
     a.first = begin;
     a.source_range += block;
     a.incident_range += a.incident_range ? block : 0;
@@ -365,8 +367,9 @@ static void count_work(const unda_solver *s, int part, unda_profile *profile)
     const struct dg_kernel *kernel = tables(s)->plan.kernel;
     int work = kernel->work[part];
     double num = (double)dg->space.num_owned;
-    if (kernel->library) {
-        kernel->library->count(s, part, &profile->flops[part], &profile->bytes[part]);
+    if (kernel->library || kernel->count) {
+        (kernel->library ? kernel->library->count : kernel->count)(s, part, &profile->flops[part],
+                                                                   &profile->bytes[part]);
         profile->flops[part] *= num;
         profile->bytes[part] *= num;
         return;

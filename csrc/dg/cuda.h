@@ -53,10 +53,11 @@ static inline int variant(const unda_solver *s, int update)
 /* Bytes of a state, with the unused elements of its layout. */
 static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 {
-    int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
+    int64_t unit = plan->km ? plan->km : plan->kernel->layout->unit,
+            num = space_num_total(&dg_tables(s)->space);
     int64_t bytes = plan->pitch ? (int64_t)plan->pitch * dg_tables(s)->physics->num_field * s->real_bytes
-                                : dg_elem_bytes(s);
-    return (num + unit - 1) / unit * unit * bytes;
+                                : unit * dg_elem_bytes(s);
+    return (num + unit - 1) / unit * bytes;
 }
 
 /* kernels.c */

@@ -13,12 +13,14 @@ enum { MAX_FUNCTION = 6 };
 struct layout {
     const char *file;
     int unit;    /* a state has room for a whole number of so many elements */
-    bool padded; /* an element has room for plan.pitch nodes, which the layout is told */
+    bool padded; /* plan.km elements have room for plan.pitch nodes, which the layout is told */
 };
 extern const struct layout layout_nodes;
 
 struct block_shape {
     int threads, shared_bytes;
+    int tile,
+        parts; /* elements, of which plan.tile is a multiple, and blocks that share them; 0: plan.tile, 1 */
 };
 
 struct dg_kernel;
@@ -32,7 +34,8 @@ struct plan {
     /* rows of the matrices that are stored side by side, see plan_pack_rows */
     int rows;
     int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
-    int pitch;                     /* nodes that an element has room for, where the layout is padded */
+    int pitch;                     /* nodes that km elements have room for, where the layout is padded */
+    int km;                        /* 0: 1 */
     bool tf32;                     /* matrix products by a library may round to TF32 */
 };
 
@@ -55,6 +58,10 @@ struct dg_kernel {
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
     /* Fills matrix [num_matrix] and table [num_table], which are zero, in the kernel's own order; NULL: it has none. */
     unda_status (*pack)(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
+    /* NULL, or reals that its functions pass to each other besides the right-hand side. */
+    int64_t (*scratch)(const unda_solver *s, const struct plan *plan);
+    /* Operations and bytes of a function, an element; NULL: those of its work. */
+    void (*count)(const unda_solver *s, int part, double *flops, double *bytes);
     /* NULL: all its functions are in its file. */
     const struct dg_library *library;
 };
@@ -75,7 +82,8 @@ static inline bool plan_is_product(const struct plan *plan, int function)
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
 #define DG_KERNELS(of)                                                                                       \
-    of(blocks) of(fused) of(tensor) of(node) of(element) of(gemm) of(columns) of(lines) of(base) of(f1) of(f1s)
+    of(blocks) of(fused) of(tensor) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines)       \
+        of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 

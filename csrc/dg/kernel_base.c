@@ -41,7 +41,8 @@ static void define_lines(const unda_solver *s, const struct plan *plan, struct g
 static unda_status settle_base(const unda_solver *s, struct plan *plan)
 {
     TRY(settle(s, plan));
-    plan->own[1] = (struct block_shape){threads_for(dg_tables(s)->space.num_face_node * plan->tile), 0};
+    plan->own[1] =
+        (struct block_shape){.threads = threads_for(dg_tables(s)->space.num_face_node * plan->tile)};
     return UNDA_OK;
 }
 
@@ -83,7 +84,7 @@ static unda_status settle_f1s(const unda_solver *s, struct plan *plan)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected 1..%d: they share %d KB of memory",
              plan->tile, MOST_BYTES / elem_bytes, MOST_BYTES >> 10);
     plan->shared_bytes = plan->tile * elem_bytes;
-    plan->own[1] = (struct block_shape){plan->threads, 0};
+    plan->own[1] = (struct block_shape){.threads = plan->threads};
     return UNDA_OK;
 }
 

@@ -101,6 +101,7 @@ void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defin
     if (plan->kernel->layout->padded) {
         gpu_define(defines, "NODES=%d", dg_tables(s)->space.num_node);
         gpu_define(defines, "PITCH=%d", plan->pitch);
+        gpu_define(defines, "KM=%d", plan->km ? plan->km : 1);
     }
 }
 
@@ -127,8 +128,11 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
 /* Threads and shared memory of a block of a kernel's function. */
 struct block_shape plan_block(const struct plan *plan, int function)
 {
-    struct block_shape usual = {plan->threads, plan->shared_bytes};
-    return plan->own[function].threads ? plan->own[function] : usual;
+    struct block_shape usual = {plan->threads, plan->shared_bytes, 0, 0}, own = plan->own[function];
+    struct block_shape one = own.threads ? own : usual;
+    one.tile = one.tile ? one.tile : plan->tile;
+    one.parts = one.parts ? one.parts : 1;
+    return one;
 }
 
 /* What compiles a stage. */

@@ -17,12 +17,12 @@ SIZE_IS(dg_incident, 16);
 
 /* One stage of DG. Arrays in C order; REAL is the solver's precision. */
 struct dg_args {
-    const void *q;      /* state before the stage (cuda/layout) */
-    void *q_new;        /* the same: state after it; other memory, neighbours still read q */
-    void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
-    const void *r1;     /* AB3: r_(n-1) */
-    void *rhs;          /* kernels node, base, f1, gemm: right-hand side between their functions */
-    const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients by node */
+    const void *q;  /* state before the stage (cuda/layout) */
+    void *q_new;    /* the same: state after it; other memory, neighbours still read q */
+    void *r;        /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
+    const void *r1; /* AB3: r_(n-1) */
+    void *rhs;      /* kernels node, base, f1, gemm, microblock: right-hand side between their functions */
+    const void *record;        /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients by node */
     const void *face_coef;     /* [elem][NUM_FACE][1 or NFP][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][NUM_FACE]: index.h */
     const int *face_node;      /* [NUM_SIDE][NFP] */
@@ -49,8 +49,8 @@ struct dg_args {
      * element or one a node; or [elem][NUM_MAP]. */
     const void *metric;
     long long num_metric; /* items */
-    void *products;       /* gemm: what its matrix products read and write (dg/gemm.cu) */
-    const int *table;     /* kernel blocks: orbits of nodes; tensor: matrices */
+    void *products; /* gemm, microblock: what matrix products read and write (dg/gemm.cu, dg/microblock.cu) */
+    const int *table; /* kernel blocks: orbits of nodes; tensor: matrices; microblock: pairs of faces */
 };
 SIZE_IS(dg_args, 280);
 

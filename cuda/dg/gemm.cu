@@ -28,13 +28,6 @@
 
 enum { NUM_GRADIENT = GRAD_DIV ? GRAD_DIV : NUM_FIELD, NUM_FIRST = GRAD_DIV };
 
-/* acc in reference coordinates to physical ones, without the material. */
-static __device__ __forceinline__ void without_material(const REAL *acc, const REAL *g, REAL *w)
-{
-    const REAL unit[NUM_COEF] = UNIT_COEF;
-    from_reference(acc, g, unit, w);
-}
-
 /* Row `node` of D_1 of gradient f in the element's column of T; that of D_j is j NP on. */
 static __device__ __forceinline__ REAL *gradient_at(const dg_args &a, int f, long long elem, int node)
 {

@@ -4,7 +4,7 @@
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 
-#include "dg/case.h"
+#include "dg/record.h"
 
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #ifndef RUN
@@ -16,8 +16,6 @@
 
 enum {
     BLOCK_THREADS = THREADS,
-    WORDS = ELEM_WORDS(NUM_COEF), /* what is loaded of a record: all but the coefficients of other nodes */
-    RECORD = ELEM_WORDS(MATERIAL_NODES * NUM_COEF),
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
@@ -44,13 +42,6 @@ struct tile {
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
-
-/* Coefficients of a node's material; g: the element's record. Those of its local law are the last. */
-static __device__ __forceinline__ const REAL *coef_at(const dg_args &a, long long elem, int node,
-                                                      const REAL *g)
-{
-    return METRIC_WORDS + (BY_NODE ? (const REAL *)a.record + RECORD * elem + NUM_COEF * node : g);
-}
 
 /* State of element e, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,

@@ -1,5 +1,6 @@
 /* fields.h: a layout of states: [field][elem][PITCH], so that a field is a matrix with a column for each element, as BLAS
- * takes it: NODES rows, then some that are never read. The interface of a layout: nodes.h. */
+ * takes it: NODES rows, then some that are never read. With KM, [field][microblock][PITCH]: the nodes of KM elements, then
+ * the padding. The interface of a layout: nodes.h. */
 #ifndef UNDA_LAYOUT_H
 #define UNDA_LAYOUT_H
 
@@ -10,22 +11,27 @@
 #error "fields.h needs NODES and PITCH, the nodes of an element without and with padding"
 #endif
 
+#ifndef KM
+#define KM 1
+#endif
+
 /* From a field to the next, in a state of `total` nodes. */
 static __device__ __forceinline__ long long field_stride(long long total)
 {
-    return total / NODES * PITCH;
+    return (total / NODES + KM - 1) / KM * PITCH;
 }
 
 #define NODE_STRIDE(num_field) 1
 static __device__ __forceinline__ long long elem_place(int, int, long long elem)
 {
-    return elem * PITCH;
+    unsigned e = (unsigned)elem; /* four times as much fits an int: index.h */
+    return (long long)(e / KM) * PITCH + e % KM * NODES;
 }
 
 static __device__ __forceinline__ long long state_index(long long total, int, int, long long elem, int node,
                                                         int field)
 {
-    return field * field_stride(total) + elem * PITCH + node;
+    return field * field_stride(total) + elem_place(0, NODES, elem) + node;
 }
 
 template <int NUM>

@@ -338,6 +338,11 @@ static unda_status run_ranges_gemm(void)
     return ranges("gemm");
 }
 
+static unda_status run_ranges_microblock(void)
+{
+    return ranges("microblock");
+}
+
 static const struct {
     const char *name;
     unda_status (*run)(void);
@@ -362,6 +367,7 @@ static const struct {
     {"ranges_fused", run_ranges_fused},
     {"ranges_node", run_ranges_node},
     {"ranges_gemm", run_ranges_gemm},
+    {"ranges_microblock", run_ranges_microblock},
 };
 
 int main(int argc, char **argv)

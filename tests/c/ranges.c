@@ -50,6 +50,17 @@ static unda_status run_to(const unda_solver_options *options, int64_t border, do
     return status;
 }
 
+/* Kernel microblock has other blocks in each function, which end together after 6 elements. */
+static void blocks_of_six(unda_solver_options *options)
+{
+    static const unda_part microblock[] = {{"km", 3}, {"mb", 2}, {"wp", 1}, {"lift_wp", 1}};
+    bool other = strcmp(options->kernel, "microblock") == 0;
+    options->num_part = other ? 4 : 1;
+    options->part[0] = (unda_part){"tile", 6};
+    if (other)
+        memcpy(options->part, microblock, sizeof microblock);
+}
+
 /* One kernel with blocks of 6 elements on a device, two settings; borders of no block up to all of them. */
 unda_status ranges(const char *kernel)
 {
@@ -57,8 +68,8 @@ unda_status ranges(const char *kernel)
     for (int bits = 0; bits < 2; bits++) {
         unda_solver_options options = {.degree = 2, .precision = bits, .integrator = bits, .flux = 1 - bits};
         snprintf(options.kernel, sizeof options.kernel, "%s", kernel);
-        options.num_part = rig_device == UNDA_DEVICE_CPU ? 0 : 1;
-        options.part[0] = (unda_part){"tile", 6};
+        if (rig_device != UNDA_DEVICE_CPU)
+            blocks_of_six(&options);
         double *whole = calloc(2 * NUM_ELEM * MAX_RIG_NODE * NUM_FIELD, sizeof *whole);
         double *split = whole + NUM_ELEM * MAX_RIG_NODE * NUM_FIELD;
         unda_status status = run_to(&options, -1, whole);

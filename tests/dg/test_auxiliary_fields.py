@@ -131,6 +131,7 @@ def run(toy, *words):
         ("cuda", "node", "node", "tet"),
         ("cuda", "element", "cell", "tet"),
         ("cuda", "gemm", "cell", "tet"),
+        ("cuda", "microblock", "cell", "tet"),
         ("cuda", "columns", "cell", "hex"),
         ("cuda", "lines", "node", "hex"),
         ("cuda", "base", "cell", "hex"),

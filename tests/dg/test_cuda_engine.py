@@ -28,7 +28,7 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm", "microblock"),
     "per": ("cell", "node"),
 }
 
@@ -135,7 +135,7 @@ CASES = EACH if REAL else pairwise(SETTINGS | {"physics": tuple(WALLS)}, known)
 
 
 def half_with_rates(cases):
-    """Cases, and whether rates are compared, one more compilation: on the stand-in of half of them, and of new values."""
+    """Cases, and whether rates are compared: on the stand-in of half of them, and of new values."""
     seen, chosen = set(), []
     for i, case in enumerate(cases):
         rates = REAL or i % 2 == 0 or not seen.issuperset(case.items())
@@ -371,6 +371,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
         "node": ["dg_volume", "dg_surface", "dg_update"],
         "element": ["dg_element"],
         "gemm": ["gradient", "dg_volume", "divergence", "dg_surface", "lift", "dg_update"],
+        "microblock": ["dg_gather", "dg_lift", "dg_local"],
     }[kernel]
     assert names == [*parts, "record"]
     seconds, launches = ([one[i] for i in range(len(names))] for one in (profile.seconds, profile.launches))

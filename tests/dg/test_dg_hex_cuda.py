@@ -277,7 +277,11 @@ def test_auto_is_the_kernel_that_was_measured_to_be_faster(medium, given, kernel
             "kernel is fused, which is for cells of another .* of auto, columns, lines, base, f1, f1s$",
         ),
         ("hex", {"kernel_options": {"threads": 64, "tile": 2, "rows": 2}}, "kernel auto has no option rows"),
-        ("tet", {"kernel": "lines"}, "kernel is lines, which is for .* of auto, fused, node, element, gemm$"),
+        (
+            "tet",
+            {"kernel": "lines"},
+            "kernel is lines, which is for .* of auto, blocks, fused, .*, gemm, microblock$",
+        ),
         (
             "hex",
             {"kernel_options": {"rows": 2}},

@@ -24,7 +24,13 @@ def table(method, device, scheme=0, shape=0):
 @pytest.mark.parametrize(
     ("method", "device", "scheme", "shape", "names"),
     [
-        (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["blocks", "fused", "tensor", "node", "element", "gemm"]),
+        (
+            lib.UNDA_DG,
+            0,
+            0,
+            lib.UNDA_TET,
+            ["blocks", "fused", "tensor", "node", "element", "gemm", "microblock"],
+        ),
         (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["columns", "lines", "base", "f1", "f1s"]),
         (lib.UNDA_SEM, 0, 0, lib.UNDA_HEX, ["ordered", "colors", "atomic"]),
         (lib.UNDA_FD, -1, lib.UNDA_SCALAR, 0, ["step", "tiled"]),
@@ -42,7 +48,10 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, nam
 
 @pytest.mark.parametrize(
     ("shape", "names"),
-    [(lib.UNDA_TET, ["blocks", "fused", "node", "element", "gemm"]), (lib.UNDA_HEX, ["columns", "lines"])],
+    [
+        (lib.UNDA_TET, ["blocks", "fused", "node", "element", "gemm", "microblock"]),
+        (lib.UNDA_HEX, ["columns", "lines"]),
+    ],
 )
 def test_a_tuner_does_not_try_kernels_that_are_there_to_compare_with(shape, names):
     options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=0, shape=shape)

@@ -22,7 +22,7 @@ from pairwise import pairwise
 TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "dtype": ("float32", "float64"),
-    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm"),
+    "kernel": ("fused", "blocks", "tensor", "node", "element", "gemm", "microblock"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
@@ -37,6 +37,7 @@ BUDGET = {
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
     ("acoustic", "element"): 16, ("elastic", "element"): 16, ("maxwell", "element"): 16,
     ("acoustic", "gemm"): 0, ("elastic", "gemm"): 0, ("maxwell", "gemm"): 0,
+    ("acoustic", "microblock"): 16, ("elastic", "microblock"): 16, ("maxwell", "microblock"): 16,
 }  # fmt: skip
 KNOWN = {  # above the budget: physics, degree, architecture, dtype, kernel, flux, integrator, per
     ("acoustic", 9, 90, "float32", "fused", "central", "ab3", "cell"): 40,

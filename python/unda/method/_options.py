@@ -59,7 +59,13 @@ def _is_name(name: Any) -> bool:
 #: Words for the values of the kernels' option "metric", from 1 on (unda_metric).
 METRICS = ("affine", "trilinear", "stored")
 #: Options of kernels whose values are words: the values from 1 on.
-PART_WORDS = {"metric": METRICS, "compute": ("plain", "tf32")}
+_STRATEGIES = ("field", "matrix")
+PART_WORDS = {
+    "metric": METRICS,
+    "compute": ("plain", "tf32"),
+    "strategy": _STRATEGIES,
+    "lift_strategy": _STRATEGIES,
+}
 
 
 def _part(name: Any, value: Any) -> int:

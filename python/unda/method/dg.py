@@ -68,7 +68,7 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "columns", "lines", "base", ...}
+    kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
         CUDA: six for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
         Options of the kernel; the others come from the degree's table.
@@ -128,6 +128,7 @@ class DG(Simulation):
             "node",
             "element",
             "gemm",
+            "microblock",
             "columns",
             "lines",
             "base",

@@ -237,6 +237,10 @@ def _shape(method: Any, mesh: Any, medium: Any, keywords: Mapping[str, Any]) -> 
 
 def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:
     for name, tuned in parts.items():
+        if name in PART_WORDS:
+            words = PART_WORDS[name] if tuned != lib.UNDA_TUNED_NOT else ()
+            yield from ({**plan, name: word} for word in words if word != plan[name])
+            continue
         for value in _OTHERS[tuned](plan[name]):
             if value >= 1:
                 yield {**plan, name: value}
