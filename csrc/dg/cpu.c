@@ -91,7 +91,7 @@ static dg_cpu_block cells_stage(const unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
     int n = dg->space.element->degree + 1;
-    if (!dg->metric_nodes || n != 4 || !parallel_has_avx512())
+    if (!dg->metric_nodes || (n != 4 && n != 8) || !parallel_has_avx512())
         return NULL;
     int flux = dg->material_nodes > 1 ? 2 : dg->flux == UNDA_CENTRAL;
     return cell_stages[s->options.physics][s->real_bytes == 8][n == 8][flux];

@@ -103,36 +103,37 @@ INLINE VEC CELL(two_ends)(VEC a, VEC b, int l)
 INLINE void CELL(pick)(const VEC *field, int face, VEC *to)
 {
     int end = face % 2 * (CELL_LINE - 1);
-    if (face / 2 == 2)
+    if (face / 2 == 2) {
         UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++)
-        to[f] = field[end * CELL_PLANE + f];
-    if (face / 2 == 1)
+        for (int f = 0; f < CELL_PLANE; f++)
+            to[f] = field[end * CELL_PLANE + f];
+    } else if (face / 2 == 1) {
         UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++) {
-        const VEC *from = field + f * CELL_ROWS * CELL_PLANE + end / CELL_ROWS;
-        int r = end % CELL_ROWS;
-        to[f] = from[0];
-        if (CELL_ROWS > 1)
-            to[f] = CELL(two_rows)(from[0], from[CELL_PLANE], r);
-        if (CELL_ROWS > 2)
-            to[f] = CELL(join)(to[f], CELL(two_rows)(from[2 * CELL_PLANE], from[3 * CELL_PLANE], r),
-                               2 * CELL_LINE);
-    }
-    if (face / 2 == 0)
+        for (int f = 0; f < CELL_PLANE; f++) {
+            const VEC *from = field + f * CELL_ROWS * CELL_PLANE + end / CELL_ROWS;
+            int r = end % CELL_ROWS;
+            to[f] = from[0];
+            if (CELL_ROWS > 1)
+                to[f] = CELL(two_rows)(from[0], from[CELL_PLANE], r);
+            if (CELL_ROWS > 2)
+                to[f] = CELL(join)(to[f], CELL(two_rows)(from[2 * CELL_PLANE], from[3 * CELL_PLANE], r),
+                                   2 * CELL_LINE);
+        }
+    } else {
         UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++) {
-        const VEC *from = field + f * CELL_LINE;
-        VEC part[CELL_LINE / 2];
+        for (int f = 0; f < CELL_PLANE; f++) {
+            const VEC *from = field + f * CELL_LINE;
+            VEC part[CELL_LINE / 2];
 #pragma GCC unroll 4
-        for (int i = 0; i < CELL_LINE / 2; i++)
-            part[i] = CELL(two_ends)(from[2 * i], from[2 * i + 1], end);
+            for (int i = 0; i < CELL_LINE / 2; i++)
+                part[i] = CELL(two_ends)(from[2 * i], from[2 * i + 1], end);
 #pragma GCC unroll 4
-        for (int i = 0; i < CELL_LINE / 4; i++)
-            part[i] = CELL(join)(part[2 * i], part[2 * i + 1], 2 * CELL_ROWS);
-        if (CELL_LINE == 8)
-            part[0] = CELL(join)(part[0], part[1], 4 * CELL_ROWS);
-        to[f] = part[0];
+            for (int i = 0; i < CELL_LINE / 4; i++)
+                part[i] = CELL(join)(part[2 * i], part[2 * i + 1], 2 * CELL_ROWS);
+            if (CELL_LINE == 8)
+                part[0] = CELL(join)(part[0], part[1], 4 * CELL_ROWS);
+            to[f] = part[0];
+        }
     }
 }
 
@@ -141,12 +142,12 @@ INLINE void CELL(put)(int axis, const VEC *low, const VEC *high, VEC *field)
 {
     enum { END = CELL_LINE - 1 };
     VEC none = {0};
-    if (axis == 2)
+    if (axis == 2) {
         for (int f = 0; f < CELL_PLANE; f++) {
             field[f] += low[f];
             field[END * CELL_PLANE + f] += high[f];
         }
-    if (axis == 1)
+    } else if (axis == 1) {
 #pragma GCC unroll 8
         for (int k = 0; k < CELL_LINE; k++) {
             VEC *to = field + k * CELL_PLANE;
@@ -168,17 +169,18 @@ INLINE void CELL(put)(int axis, const VEC *low, const VEC *high, VEC *field)
                 to[0] += (VEC)((IVEC)__builtin_shuffle(a, b, both) & keep);
             }
         }
-    if (axis == 0)
+    } else {
         UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++)
+        for (int f = 0; f < CELL_PLANE; f++)
 #pragma GCC unroll 8
-        for (int i = 0; i < CELL_LINE; i++) {
+            for (int i = 0; i < CELL_LINE; i++) {
 #define BOTH_NODES(lane, i)                                                                                  \
     ((lane) % CELL_LINE / (CELL_LINE / 2) * LANES + (i) * CELL_ROWS + (lane) / CELL_LINE)
 #define NODE_LANES(lane, i) ((lane) % CELL_LINE == 0 || (lane) % CELL_LINE == END ? -1 : 0 * (i))
-            IVEC both = EACH_LANE(BOTH_NODES, i), keep = EACH_LANE(NODE_LANES, i);
-            field[f * CELL_LINE + i] += (VEC)((IVEC)__builtin_shuffle(low[f], high[f], both) & keep);
-        }
+                IVEC both = EACH_LANE(BOTH_NODES, i), keep = EACH_LANE(NODE_LANES, i);
+                field[f * CELL_LINE + i] += (VEC)((IVEC)__builtin_shuffle(low[f], high[f], both) & keep);
+            }
+    }
 #undef FIRST_ROW
 #undef LAST_ROW
 #undef BOTH_ROWS
@@ -358,23 +360,38 @@ struct CELL(frames) {
     VEC frame[CELL_PLANE][NUM_FRAME], coef[CELL_PLANE][NUM_FACE_COEF];
 };
 
-INLINE void CELL(load_frames)(const struct dg_cpu *t, const struct dg_args *a, const struct CELL(cell) * cell,
-                              int face, bool affine, struct CELL(frames) * to)
-{
+/* Arrays of a cell and of the faces across an axis. One object for a whole block of cells, not variables of the loops
+ * over axes and sides: where these are unrolled, gcc 12 takes an address from one side for the next, overlooks that
+ * use, and lets the array share its place on the stack with one that is still needed (its bugs 90348 and 113372). */
+struct CELL(work) {
+    struct CELL(cell) cell;
+    struct CELL(outside) outside;
+    struct CELL(frames) at;
     VEC metric[9][CELL_PLANE];
+    VEC own[NUM_FIELD][CELL_PLANE];
+    VEC jumps[CELL_PLANE * NUM_JUMP];
+    VEC lifted[2][NUM_LINE][CELL_PLANE];
+};
+
+/* To w->at. */
+INLINE void CELL(load_frames)(const struct dg_cpu *t, const struct dg_args *a, int face, bool affine,
+                              struct CELL(work) * w)
+{
+    const struct CELL(cell) *cell = &w->cell;
+    struct CELL(frames) *to = &w->at;
     const REAL *coef = (const REAL *)t->cell_face_coef +
                        (cell->elem * NUM_FACE + face) * NUM_FACE_COEF * (BY_NODE ? t->num_face_node : 1);
     (void)a;
 #pragma GCC unroll 9
     for (int i = 0; i < 9; i++)
         if (!affine && (GRAD_DIV ? i / 3 == face / 2 : i / 3 != face / 2))
-            CELL(pick)(cell->metric + i * CELL_VECS, face, metric[i]);
+            CELL(pick)(cell->metric + i * CELL_VECS, face, w->metric[i]);
     for (int f = 0; f < (affine && !BY_NODE ? 1 : CELL_PLANE); f++) {
         VEC g[9], own[NUM_FACE_COEF];
 #pragma GCC unroll 9
         for (int i = 0; i < 9; i++)
             if (GRAD_DIV ? i / 3 == face / 2 : i / 3 != face / 2)
-                g[i] = affine ? cell->metric[i] : metric[i][f];
+                g[i] = affine ? cell->metric[i] : w->metric[i][f];
         FN(frame)(g, face, to->frame[f]);
         for (int i = 0; i < NUM_FACE_COEF; i++)
             own[i] = BY_NODE ? ((const VEC *)coef)[i * CELL_PLANE + f] : all_lanes(coef[i]);
@@ -385,45 +402,44 @@ INLINE void CELL(load_frames)(const struct dg_cpu *t, const struct dg_args *a, c
     }
 }
 
-/* s [CELL_PLANE][NUM_JUMP] of a face, from q [NUM_FIELD][CELL_VECS]. */
-INLINE void CELL(jumps)(const struct dg_cpu *t, const struct dg_args *a, const struct CELL(cell) * cell,
-                        const VEC *q, int face, bool one_frame, const struct CELL(frames) * at, VEC *s)
+/* w->jumps [CELL_PLANE][NUM_JUMP] of a face, from q [NUM_FIELD][CELL_VECS]. */
+INLINE void CELL(jumps)(const struct dg_cpu *t, const struct dg_args *a, const VEC *q, int face,
+                        bool one_frame, struct CELL(work) * w)
 {
-    struct CELL(outside) o;
-    int neighbor = a->neighbor[NUM_FACE * cell->elem + face];
-    VEC own[NUM_FIELD][CELL_PLANE];
+    struct CELL(outside) *o = &w->outside;
+    int neighbor = a->neighbor[NUM_FACE * w->cell.elem + face];
     /* most cells are not turned */
     if (neighbor >= 0 && NEIGHBOR_SIDE(neighbor) == (face ^ 1)) {
         const VEC *beside = (const VEC *)a->q + (int64_t)NEIGHBOR_ELEM(neighbor) * NUM_FIELD * CELL_VECS;
         UNROLL_FACE
         for (int c = 0; c < NUM_FIELD; c++)
-            CELL(pick)(beside + c * CELL_VECS, face ^ 1, o.q + c * CELL_PLANE);
-        o.inside = true;
+            CELL(pick)(beside + c * CELL_VECS, face ^ 1, o->q + c * CELL_PLANE);
+        o->inside = true;
     } else
-        CELL(load_outside)(t, a, cell->elem, face, &o);
+        CELL(load_outside)(t, a, w->cell.elem, face, o);
     UNROLL_FACE
     for (int c = 0; c < NUM_FIELD; c++)
-        CELL(pick)(q + c * CELL_VECS, face, own[c]);
+        CELL(pick)(q + c * CELL_VECS, face, w->own[c]);
     UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++, s += NUM_JUMP) {
+    for (int f = 0; f < CELL_PLANE; f++) {
         VEC one[NUM_FIELD], other[NUM_FIELD], in[NUM_TRACE], seen[NUM_TRACE], out[NUM_TRACE];
-        const VEC *frame = at->frame[one_frame ? 0 : f], *coef = at->coef[one_frame ? 0 : f];
+        const VEC *frame = w->at.frame[one_frame ? 0 : f], *coef = w->at.coef[one_frame ? 0 : f];
 #pragma GCC unroll 9
         for (int c = 0; c < NUM_FIELD; c++) {
-            one[c] = own[c][f];
-            other[c] = o.q[c * CELL_PLANE + f];
+            one[c] = w->own[c][f];
+            other[c] = o->q[c * CELL_PLANE + f];
         }
         FN(trace)(one, frame, in);
         FN(trace)(other, frame, seen);
-        if (!o.inside) {
-            FN(reflect)(seen, frame, coef, o.mirror, out);
+        if (!o->inside) {
+            FN(reflect)(seen, frame, coef, o->mirror, out);
             for (int i = 0; i < NUM_TRACE; i++)
                 seen[i] = out[i];
         }
         VEC upwind = all_lanes((REAL)t->upwind);
-        if (BOTH_JUMPS && !o.inside)
-            upwind = o.upwind;
-        FN(jump)(in, seen, frame, coef, upwind, s);
+        if (BOTH_JUMPS && !o->inside)
+            upwind = o->upwind;
+        FN(jump)(in, seen, frame, coef, upwind, w->jumps + f * NUM_JUMP);
     }
 }
 
@@ -463,59 +479,54 @@ AVX512 static void CELL(add_incident)(const struct dg_cpu *t, const struct dg_ar
     }
 }
 
-/* What the jumps s of a face add to acc[LINE_ACC(axis, i)], to [i][CELL_PLANE]. */
-INLINE void CELL(lift)(const struct dg_cpu *t, const struct CELL(cell) * cell, int face, bool one_frame,
-                       const struct CELL(frames) * at, const VEC *s, VEC to[NUM_LINE][CELL_PLANE])
+/* What the jumps of a face add to acc[LINE_ACC(axis, i)], to w->lifted[side][i]. */
+INLINE void CELL(lift)(const struct dg_cpu *t, int face, bool one_frame, struct CELL(work) * w)
 {
     UNROLL_FACE
-    for (int f = 0; f < CELL_PLANE; f++, s += NUM_JUMP) {
+    for (int f = 0; f < CELL_PLANE; f++) {
         VEC y[NUM_JUMP], acc[NUM_ACC] = {0};
-        const VEC *frame = at->frame[one_frame ? 0 : f];
+        const VEC *frame = w->at.frame[one_frame ? 0 : f];
         VEC lift_coef[NUM_LIFT_COEF];
-        FN(lift_coefficients)(frame, at->coef[one_frame ? 0 : f], lift_coef);
+        FN(lift_coefficients)(frame, w->at.coef[one_frame ? 0 : f], lift_coef);
 #pragma GCC unroll 8
         for (int i = 0; i < NUM_JUMP; i++)
-            y[i] = (REAL)t->inv_end_weight * s[i];
+            y[i] = (REAL)t->inv_end_weight * w->jumps[f * NUM_JUMP + i];
 #if FLUIDS
         VEC add[2];
-        if (cell->fluid) {
+        if (w->cell.fluid) {
             FN(fluid_lifted)(y, face % 2, frame, lift_coef, add);
             acc[LINE_ACC(face / 2, face / 2)] = add[0];
             acc[LINE_ACC(face / 2, GRAD_DIV + face / 2)] = add[1];
         } else
             FN(apply_lift)(y, face, lift_coef, acc);
 #else
-        (void)cell;
         FN(apply_lift)(y, face, lift_coef, acc);
 #endif
 #pragma GCC unroll 8
         for (int i = 0; i < NUM_LINE; i++)
-            to[i][f] = acc[LINE_ACC(face / 2, i)];
+            w->lifted[face % 2][i][f] = acc[LINE_ACC(face / 2, i)];
     }
 }
 
-INLINE void CELL(add_faces)(const struct dg_cpu *t, const struct dg_args *a, const struct CELL(cell) * cell,
+INLINE void CELL(add_faces)(const struct dg_cpu *t, const struct dg_args *a, struct CELL(work) * w,
                             int64_t index, const VEC *q, int axis, bool affine, VEC *acc)
 {
-    VEC lifted[2][NUM_LINE][CELL_PLANE];
 #pragma GCC unroll 2
     for (int side = 0; side < 2; side++) {
         int face = 2 * axis + side;
-        struct CELL(frames) at;
-        VEC s[CELL_PLANE * NUM_JUMP];
-        CELL(prefetch_face)(a, NUM_FACE * (cell->elem + 1) + face);
+        CELL(prefetch_face)(a, NUM_FACE * (w->cell.elem + 1) + face);
         const VEC *next = q + NUM_FIELD * CELL_VECS + face * (NUM_FIELD * CELL_VECS / NUM_FACE);
 #pragma GCC unroll 1
         for (int i = 0; i < NUM_FIELD * CELL_VECS / NUM_FACE; i++)
             __builtin_prefetch(next + i, 0, 3);
-        CELL(load_frames)(t, a, cell, face, affine, &at);
-        CELL(jumps)(t, a, cell, q, face, affine && !BY_NODE, &at, s);
+        CELL(load_frames)(t, a, face, affine, w);
+        CELL(jumps)(t, a, q, face, affine && !BY_NODE, w);
         if (a->incident_range)
-            CELL(add_incident)(t, a, cell->elem, index, face, affine && !BY_NODE, &at, s);
-        CELL(lift)(t, cell, face, affine && !BY_NODE, &at, s, lifted[side]);
+            CELL(add_incident)(t, a, w->cell.elem, index, face, affine && !BY_NODE, &w->at, w->jumps);
+        CELL(lift)(t, face, affine && !BY_NODE, w);
     }
     for (int i = 0; i < NUM_LINE; i++)
-        CELL(put)(axis, lifted[0][i], lifted[1][i], acc + LINE_ACC(axis, i) * CELL_VECS);
+        CELL(put)(axis, w->lifted[0][i], w->lifted[1][i], acc + LINE_ACC(axis, i) * CELL_VECS);
 }
 
 /* ---- the stage ---- */
@@ -664,22 +675,21 @@ INLINE void CELL(update)(const struct dg_args *a, int kind, int64_t elem, const 
 }
 
 INLINE void CELL(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t elem, int64_t index,
-                      bool affine, int source, int last, void *memory)
+                      bool affine, int source, int last, struct CELL(work) * w, void *memory)
 {
     VEC *u = memory, *acc = u + 4 * CELL_VECS,
         *room = acc + (NUM_ACC > NUM_FIELD ? NUM_ACC : NUM_FIELD) * CELL_VECS;
     const VEC *q = (const VEC *)a->q + elem * NUM_FIELD * CELL_VECS;
-    struct CELL(cell) cell;
-    CELL(load)(t, a, elem, affine, room, &cell);
+    CELL(load)(t, a, elem, affine, room, &w->cell);
 #pragma GCC unroll 3
     for (int group = 0; group < NUM_GROUP; group++) {
-        CELL(to_references)(&cell, q, affine, group, u);
+        CELL(to_references)(&w->cell, q, affine, group, u);
         CELL(lines)(t->derivative, a, kind, elem, group, u, acc);
     }
 #pragma GCC unroll 3
     for (int axis = 0; axis < 3; axis++)
-        CELL(add_faces)(t, a, &cell, index, q, axis, affine, acc);
-    CELL(finish)(t, &cell, q, affine, acc);
+        CELL(add_faces)(t, a, w, index, q, axis, affine, acc);
+    CELL(finish)(t, &w->cell, q, affine, acc);
     for (int i = source; i < last; i++)
         CELL(add_source)(a, i, acc);
     CELL(update)(a, kind, elem, acc);
@@ -689,15 +699,16 @@ INLINE void CELL(run)(const struct dg_cpu *t, const struct dg_args *a, int kind,
 AVX512 static void CELL(cells_stage)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                                      int64_t index, void *memory)
 {
+    struct CELL(work) w;
     int source = a->source_range[index], end = a->source_range[index + 1];
     for (int64_t elem = first; elem < first + LANES && elem < a->num_elem; elem++) {
         int last = source;
         while (last < end && a->source_elem[last] == elem)
             last++;
         if (t->metric_nodes == 1)
-            CELL(run)(t, a, kind, elem, index, true, source, last, memory);
+            CELL(run)(t, a, kind, elem, index, true, source, last, &w, memory);
         else
-            CELL(run)(t, a, kind, elem, index, false, source, last, memory);
+            CELL(run)(t, a, kind, elem, index, false, source, last, &w, memory);
         source = last;
     }
 }
