@@ -14,6 +14,17 @@ int32_t parallel_threads(int32_t wanted)
     return wanted > 0 ? wanted : omp_get_max_threads();
 }
 
+bool parallel_has_avx512(void)
+{
+#if HAS_AVX512
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
 int32_t parallel_worth(int32_t wanted, int64_t values, int64_t least)
 {
     int64_t worth = 1 + (values - 1) / least, threads = parallel_threads(wanted);

@@ -10,14 +10,19 @@
 /* Three versions of a function in one binary; the loader chooses the best one for the machine. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(UNDA_NO_CLONES)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+/* Of a function that is built for AVX-512 only, and called where parallel_has_avx512. */
+#define HAS_AVX512 1
+#define AVX512     __attribute__((target("arch=x86-64-v4")))
 #else
 #define CLONES
+#define HAS_AVX512 0
 #endif
 
 /* Of things that threads have side by side: each begins a line of the cache, as arrays do, so that no two threads write to
  * one. */
 #define OWN_LINE _Alignas(64)
 
+bool parallel_has_avx512(void);
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
 /* The same for steps that update so many values, of which a thread is to have at least so many: in less than

@@ -7,8 +7,24 @@
 
 #define INLINE DEVICE
 
-typedef REAL VEC __attribute__((vector_size(64)));                /* one value of LANES elements */
+typedef REAL VEC __attribute__((vector_size(64))); /* one value of LANES elements */
+#if LANES == 16
+typedef int32_t IVEC __attribute__((vector_size(64))); /* lanes of a VEC that a permutation takes, or bits */
+#define EACH_LANE(f, x)                                                                                      \
+    {f(0, x), f(1, x), f(2, x),  f(3, x),  f(4, x),  f(5, x),  f(6, x),  f(7, x),                            \
+     f(8, x), f(9, x), f(10, x), f(11, x), f(12, x), f(13, x), f(14, x), f(15, x)}
+#else
+typedef int64_t IVEC __attribute__((vector_size(64)));
+#define EACH_LANE(f, x) {f(0, x), f(1, x), f(2, x), f(3, x), f(4, x), f(5, x), f(6, x), f(7, x)}
+#endif
 typedef REAL QUAD __attribute__((vector_size(4 * sizeof(REAL)))); /* four values of one element */
+
+/* x in all lanes. Of x - zero or {x, x, ..} gcc 12 makes a broadcast under a mask, at four times the cost. */
+INLINE VEC all_lanes(REAL x)
+{
+    VEC zero = {0};
+    return zero + x;
+}
 
 /* Transposing works on 32 bytes, which AVX2 has too: blocks of four lanes, one in float64, two in float32. */
 typedef REAL PART __attribute__((vector_size(32)));

@@ -78,6 +78,112 @@ static unda_status pack_lines(unda_solver *s, struct dg_cpu *t)
     return UNDA_OK;
 }
 
+/* ---- hexahedra one at a time ---- */
+
+/* By physics, precision, lines of 4 or 8 nodes, and flux. */
+static const dg_cpu_block (*const cell_stages[NUM_PHYSICS][2])[3] = {
+    {dg_cpu_cells_acoustic_f32, dg_cpu_cells_acoustic_f64},
+    {dg_cpu_cells_elastic_f32, dg_cpu_cells_elastic_f64},
+    {dg_cpu_cells_maxwell_f32, dg_cpu_cells_maxwell_f64}};
+
+/* The stage that takes a hexahedron at a time, NULL where there is none: lines of other lengths do not fill vectors. */
+static dg_cpu_block cells_stage(const unda_solver *s)
+{
+    const struct dg *dg = dg_tables(s);
+    int n = dg->space.element->degree + 1;
+    if (!dg->metric_nodes || (n != 4 && n != 8) || !parallel_has_avx512())
+        return NULL;
+    int flux = dg->material_nodes > 1 ? 2 : dg->flux == UNDA_CENTRAL;
+    return cell_stages[s->options.physics][s->real_bytes == 8][n == 8][flux];
+}
+
+/* Where value f of node n stands in an element's [num_field][num_node], or in [num_node][num_field]. */
+static int64_t value_place(const unda_solver *s, int64_t node, int64_t f)
+{
+    const struct dg *dg = dg_tables(s);
+    return tables(s)->by_cell ? f * dg->space.num_node + node : node * dg->physics->num_field + f;
+}
+
+/* A new array [item][num][node] of from [item][stride], which begins with [node][num]. */
+static unda_status new_by_node(unda_solver *s, void **out, const double *from, int64_t num_item, int64_t num,
+                               int64_t num_node, int64_t stride, const char *what)
+{
+    TRY(new_real(s, out, num_item * num * num_node, what));
+    for (int64_t i = 0; i < num_item; i++)
+        for (int64_t n = 0; n < num_node; n++)
+            for (int64_t k = 0; k < num; k++)
+                real_put(s, *out, (i * num + k) * num_node + n, from[i * stride + n * num + k]);
+    return UNDA_OK;
+}
+
+/* The area element of a face of an affine cell: |G[j]|. */
+static double affine_area(const struct dg *dg, int64_t elem, int axis)
+{
+    const double *m = dg->metric + elem * HEX_METRIC, *a = m + (axis + 1) % 3 * 3,
+                 *b = m + (axis + 2) % 3 * 3;
+    double g[3];
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        g[i] = dg->physics->grad_div ? m[3 * axis + i] : a[j] * b[k] - a[k] * b[j];
+    }
+    return sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+}
+
+/* Coefficients of faces whose nodes have one area in common are multiplied by its powers once and for all. */
+static void join_areas(unda_solver *s, struct dg_cpu *t)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    for (int64_t i = 0; i < dg->space.num_owned * dg->space.num_face; i++) {
+        double area = affine_area(dg, i / dg->space.num_face, (int)(i % dg->space.num_face) / 2);
+        for (int k = 0; k < p->num_face_coef; k++)
+            real_put(s, t->cell_face_coef, i * p->num_face_coef + k,
+                     dg->face_coef[i * p->num_face_coef + k] * pow(area, p->face_coef_power[k].metric));
+    }
+}
+
+/* [column][lane], [vector of a plane][column][lane] and the matrix, as cpu_cell.inc.h takes them. */
+static unda_status pack_cell_lines(unda_solver *s, struct dg_cpu *t)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    int n = el->degree + 1, lanes = t->lanes, rows = lanes / n, planes = n / rows;
+    int64_t at = 0;
+    TRY(new_real(s, &t->derivative, (1 + planes) * n * lanes + n * n, "derivative matrix"));
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < lanes; l++)
+            real_put(s, t->derivative, at++, el->line_derivative[l % n * n + k]);
+    for (int p = 0; p < planes; p++)
+        for (int k = 0; k < n; k++)
+            for (int l = 0; l < lanes; l++)
+                real_put(s, t->derivative, at++, el->line_derivative[(p * rows + l / n) * n + k]);
+    for (int i = 0; i < n * n; i++)
+        real_put(s, t->derivative, at++, el->line_derivative[i]);
+    return UNDA_OK;
+}
+
+static unda_status pack_cells(unda_solver *s, struct dg_cpu *t)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct element *el = dg->space.element;
+    const struct physics *p = dg->physics;
+    int64_t num = dg->space.num_owned, by_node = dg->metric_kind == UNDA_METRIC_STORED;
+    t->metric_nodes = dg->metric_nodes;
+    t->metric_words = dg->metric_words;
+    t->trilinear = dg->metric_kind == UNDA_METRIC_TRILINEAR;
+    t->inv_end_weight = 1 / el->line_weight[0];
+    TRY(pack_cell_lines(s, t));
+    TRY(new_by_node(s, &t->coordinate, el->nodes, 1, 3, el->num_node, 3 * el->num_node, "nodes"));
+    TRY(new_by_node(s, &t->metric, dg->metric, num, by_node ? HEX_METRIC : dg->metric_words,
+                    by_node ? el->num_node : 1, dg->metric_words, "metric"));
+    TRY(new_by_node(s, &t->cell_coef, dg->record, num, p->num_coef, dg->material_nodes, dg->num_word,
+                    "materials"));
+    TRY(new_by_node(s, &t->cell_face_coef, dg->face_coef, num * dg->space.num_face, p->num_face_coef,
+                    dg->face_materials, dg->face_materials * p->num_face_coef, "face coefficients"));
+    if (dg->metric_nodes == 1 && dg->face_materials == 1)
+        join_areas(s, t);
+    return UNDA_OK;
+}
+
 static unda_status list_faces(const struct space *space, struct dg_cpu *t)
 {
     int num = space->num_face_node, all = space->num_side * num;
@@ -99,11 +205,14 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     int64_t num_value = space_num_total(&dg->space) * dg_num_value(s);
     t->lanes = 64 / s->real_bytes;
     t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
-    TRY(dg->metric_nodes ? pack_lines(s, t) : pack(s, t));
+    t->by_cell = cells_stage(s);
+    TRY(t->by_cell ? pack_cells(s, t) : dg->metric_nodes ? pack_lines(s, t) : pack(s, t));
     TRY(list_faces(&dg->space, t));
-    TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
-    TRY(new_copy(s, &t->face_coef, dg->face_coef, dg_num_face_coef(dg) * dg->space.num_owned,
-                 "face coefficients"));
+    if (!t->by_cell) {
+        TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
+        TRY(new_copy(s, &t->face_coef, dg->face_coef, dg_num_face_coef(dg) * dg->space.num_owned,
+                     "face coefficients"));
+    }
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
@@ -136,13 +245,14 @@ static unda_status forecast(unda_solver *s)
 
 static double value_at(const unda_solver *s, const struct dg_points *p, int64_t point, int32_t f)
 {
-    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
+    int num_node = dg_tables(s)->space.num_node;
     double sum = 0;
     for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
         const double *weight = receiver_weight(s, p, place, f);
         for (int n = 0; n < num_node; n++)
-            sum += weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
-                                        (p->rows.elem[place] * num_node + n) * num_field + p->field[f]);
+            sum +=
+                weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
+                                     p->rows.elem[place] * dg_num_value(s) + value_place(s, n, p->field[f]));
     }
     return sum;
 }
@@ -198,13 +308,38 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+/* An element's values from [node][field] to how the engine holds them, or back. */
+static void place_values(const unda_solver *s, char *to, const char *from, bool into)
+{
+    int num_field = dg_tables(s)->physics->num_field;
+    if (!tables(s)->by_cell) {
+        memcpy(to, from, (size_t)dg_elem_bytes(s));
+        return;
+    }
+    for (int64_t i = 0; i < dg_num_value(s); i++) {
+        int64_t held = value_place(s, i / num_field, i % num_field) * s->real_bytes, at = i * s->real_bytes;
+        memcpy(to + (into ? held : at), from + (into ? at : held), (size_t)s->real_bytes);
+    }
+}
+
 /* ---- sampled data ---- */
 
 static unda_status list_points(unda_solver *s)
 {
     struct dg_cpu *t = tables(s);
     arrays_free(&t->listed);
-    return dg_parts_new(s, t->lanes, t->num_block, &t->parts, &t->listed);
+    TRY(dg_parts_new(s, t->lanes, t->num_block, &t->parts, &t->listed));
+    if (!t->by_cell)
+        return UNDA_OK;
+    SCRATCH char *weight = NULL;
+    int64_t bytes = dg_elem_bytes(s);
+    TRY(array_try(&weight, 1, bytes, "sources"));
+    for (int64_t i = 0; i < t->parts.num; i++) {
+        char *part = (char *)t->parts.weight + i * bytes;
+        memcpy(weight, part, (size_t)bytes);
+        place_values(s, part, weight, true);
+    }
+    return UNDA_OK;
 }
 
 static unda_status reserve(unda_solver *s)
@@ -261,8 +396,10 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     a.incident_range = t->parts.incident_range;
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
     const struct dg *dg = dg_tables(s);
-    dg_cpu_block block_stage = stages[dg->space.element->shape][s->options.physics][s->real_bytes == 8]
-                                     [dg->both_jumps + (dg->material_nodes > 1)];
+    dg_cpu_block block_stage = t->by_cell
+                                   ? cells_stage(s)
+                                   : stages[dg->space.element->shape][s->options.physics][s->real_bytes == 8]
+                                           [dg->both_jumps + (dg->material_nodes > 1)];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
@@ -290,8 +427,7 @@ static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t
     int64_t bytes = dg_elem_bytes(s);
     for (int64_t i = 0; i < count; i++) {
         char *state = (char *)tables(s)->buffer[buffer] + elem[i] * bytes;
-        memcpy(in ? state : (char *)out + i * bytes, in ? (const char *)in + i * bytes : state,
-               (size_t)bytes);
+        place_values(s, in ? state : (char *)out + i * bytes, in ? (const char *)in + i * bytes : state, in);
     }
     return UNDA_OK;
 }
@@ -311,11 +447,16 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
-    int64_t count = dg_tables(s)->space.num_owned * dg_num_value(s), first = count;
+    int64_t num_value = dg_num_value(s), num_field = dg_tables(s)->physics->num_field,
+            num_node = num_value / num_field;
+    int64_t count = dg_tables(s)->space.num_owned * num_value, first = count;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
-        if (!isfinite(real_get(s, q, i)) && i < first)
-            first = i;
+        if (!isfinite(real_get(s, q, i))) {
+            int64_t value = i % num_value, node = value % num_node * num_field + value / num_node;
+            int64_t place = tables(s)->by_cell ? i - value + node : i;
+            first = place < first ? place : first;
+        }
     *index = first < count ? first : -1;
     return UNDA_OK;
 }

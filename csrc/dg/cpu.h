@@ -18,12 +18,15 @@ struct dg_cpu {
     int metric_nodes, metric_words; /* as in struct dg */
     double inv_end_weight;          /* 1 / the weight of a line's last point */
     bool has_local, upwind, trilinear;
+    bool by_cell;     /* hexahedra one at a time (cpu_cell.inc.h): arrays of nodes are [elem][value][node] */
     bool read_ahead;  /* of hexahedra: states do not stay in the last cache from stage to stage */
     void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][line_rows] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
-    void *metric;     /* [block of lanes][metric_words][lane] */
-    void *coordinate; /* [node][3]: of hexahedra, where metrics are computed from maps */
+    void *cell_coef,
+        *cell_face_coef; /* of cells one at a time, [elem][coef][node], [elem][face][coef][face node] */
+    void *metric;        /* [block of lanes][metric_words][lane] */
+    void *coordinate;    /* [node][3]: of hexahedra, where metrics are computed from maps */
     int32_t
         *face_node; /* [side + 1][face node]: nodes of each side; the last, 0, 1, 2, ..., serves exact data */
     void *buffer[NUM_BUF]; /* [elem][node][field] */
@@ -44,5 +47,9 @@ extern const dg_cpu_block dg_cpu_maxwell_f32[3], dg_cpu_maxwell_f64[3];
 extern const dg_cpu_block dg_cpu_hex_acoustic_f32[3], dg_cpu_hex_acoustic_f64[3];
 extern const dg_cpu_block dg_cpu_hex_elastic_f32[3], dg_cpu_hex_elastic_f64[3];
 extern const dg_cpu_block dg_cpu_hex_maxwell_f32[3], dg_cpu_hex_maxwell_f64[3];
+/* Of hexahedra one at a time (cpu_cell.inc.h): by lines of 4 or 8 nodes; upwind, central, materials by node. */
+extern const dg_cpu_block dg_cpu_cells_acoustic_f32[2][3], dg_cpu_cells_acoustic_f64[2][3];
+extern const dg_cpu_block dg_cpu_cells_elastic_f32[2][3], dg_cpu_cells_elastic_f64[2][3];
+extern const dg_cpu_block dg_cpu_cells_maxwell_f32[2][3], dg_cpu_cells_maxwell_f64[2][3];
 
 #endif

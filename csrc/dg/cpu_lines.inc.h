@@ -58,13 +58,6 @@ INLINE void FN(node_apply_lift)(const struct dg_cpu *t, const struct FN(block) *
     FN(apply_lift)(y, face, b->lift_coef[face], acc);
 }
 
-/* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)], in the order 3, 1, 2. */
-#undef FIRST_SHARE
-#if GRAD_DIV
-#define FIRST_SHARE(axis, i) ((i) < GRAD_DIV)
-#else
-#define FIRST_SHARE(axis, i) ((axis) == 0 && LINE_ACC(axis, i) % 3 == 2)
-#endif
 /* Products whose sums fit the registers in several rows. */
 #undef NUM_TOGETHER
 #define NUM_TOGETHER (NUM_LINE > 4 ? NUM_LINE / 2 : NUM_LINE)

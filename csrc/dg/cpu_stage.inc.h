@@ -1,5 +1,6 @@
 /* cpu_stage.inc.h: the CPU stage of DG for one precision, physics and flux; included by cpu_fluxes.inc.h,
- * which defines FN(name), VAL, BOTH_JUMPS, BY_NODE and LINES (elements of tensor nodes, else of dense matrices).
+ * which defines FN(name), VAL, BOTH_JUMPS, BY_NODE and LINES (elements of tensor nodes, else of dense matrices),
+ * CELLS_ONLY (nothing but cpu_cell.inc.h).
  * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so
  * any degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
  * Volume, faces, lift and update in one pass; neighbours are read from the old state. A later loop reads
@@ -323,6 +324,17 @@ INLINE void FN(prefetch_old)(const struct dg_args *a, int kind, int64_t first, i
 }
 
 #if LINES
+/* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)], in the order 3, 1, 2. */
+#undef FIRST_SHARE
+#if GRAD_DIV
+#define FIRST_SHARE(axis, i) ((i) < GRAD_DIV)
+#else
+#define FIRST_SHARE(axis, i) ((axis) == 0 && LINE_ACC(axis, i) % 3 == 2)
+#endif
+#endif
+
+#if !CELLS_ONLY
+#if LINES
 #include "cpu_lines.inc.h"
 #else
 #include "cpu_dense.inc.h"
@@ -339,3 +351,13 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
         elem[l] = first + (l < lanes ? l : lanes - 1);
     FN(run)(t, a, kind, elem, lanes, index, memory);
 }
+#endif
+
+#if LINES && HAS_AVX512
+#define CELL_LINE 4
+#include "cpu_cell.inc.h"
+#undef CELL_LINE
+#define CELL_LINE 8
+#include "cpu_cell.inc.h"
+#undef CELL_LINE
+#endif

@@ -91,6 +91,34 @@ def test_the_right_hand_side_of_high_degrees_is_that_of_the_equations(physics, d
     )
 
 
+@pytest.mark.parametrize("warped", [False, True])
+@pytest.mark.parametrize("degree", [3, 7])
+@PHYSICS
+def test_cells_whose_lines_fill_vectors_obey_the_equations(physics, degree, warped):
+    """Lines of four and eight nodes: the CPU's stages of one cell, where it has AVX-512 (cpu_cell.inc.h).
+
+    Of both fluxes, both precisions, materials by cell and by node, faces across every axis, turned or not.
+    """
+    case = CASES[physics]
+    straight = unda.box_mesh(LOWER, UPPER, (2, 1, 2), shape="hex")
+    mesh = box((2, 1, 1)) if warped else straight
+    materials = by_node(case, mesh.num_elem, (degree + 1) ** 3)
+    q = states(case, materials)
+    word, zeros = all_walls(case)[0]
+    for flux, per in (("upwind", "cell"), ("central", "cell"), ("upwind", "node")):
+        nodes = materials if per == "node" else np.repeat(materials[:, :1], materials.shape[1], axis=1)
+        given = nodes if per == "node" else materials[:, 0]
+        expected = reference(mesh, case, degree, flux, zeros).rates(nodes, q)
+        for dtype in ("float64", "float32"):
+            found = apply(make(mesh, case, given, word, degree, flux=flux, dtype=dtype), q)
+            wider = np.finfo(dtype).eps / np.finfo(float).eps
+            assert distance(expected, found) < rounding(degree) * wider, (flux, per, dtype)
+    other = q.copy()  # six faces see one of the two nodes
+    other[0, [0, -1]] *= 1 + 1e-6
+    found = apply(make(mesh, case, given, word, degree, flux=flux), other)
+    assert distance(expected, found) > rounding(degree)
+
+
 @FLUXES
 @PHYSICS
 def test_periodic_sides_are_like_any_other_faces(physics, flux):
