@@ -69,7 +69,7 @@ class DG(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
-        CUDA: six for tetrahedra, five for hexahedra (docs/kernel_options.md).
+        CUDA: seven for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
         Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
