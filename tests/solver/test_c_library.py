@@ -158,7 +158,13 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
 
 @pytest.mark.parametrize(
     ("device", "kernel"),
-    [("cpu", "fused"), ("cuda", "fused"), ("cuda", "node"), ("cuda", "gemm"), ("cuda", "microblock")],
+    [
+        ("cpu", "fused"),
+        ("cuda", "fused"),
+        ("cuda", "gemm"),
+        ("cuda", "microblock"),
+        pytest.param("cuda", "node", marks=pytest.mark.slow),  # functions and their ranges as microblock's
+    ],
 )
 def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
     found = succeeds(f"ranges_{kernel}", device)
