@@ -25,6 +25,7 @@ enum {
     WS,
     SEGMENT,
     FIELDS,
+    LIFT_FIELDS,
     NUM_PART
 };
 enum { FIELD_SHARED = 1, MATRIX_SHARED };
@@ -74,14 +75,15 @@ static struct block_shape gather_block(const unda_solver *s, const struct plan *
         .parts = 1};
 }
 
-/* Of products with `num` matrices of so many columns; `part`: of STRATEGY, WP, WI, WS; lead: reals of a microblock. */
+/* Of products with `num` matrices of so many columns; `part`: of STRATEGY, WP, WI, WS; fields in shared memory at a
+ * time; lead: reals of a microblock. */
 static struct block_shape product_block(const unda_solver *s, const struct plan *plan, const int *part,
-                                        int num, int columns, int lead)
+                                        int fields, int num, int columns, int lead)
 {
     enum { OF_WP = 1, OF_WI, OF_WS };
     bool matrix = part[0] == MATRIX_SHARED;
     int rows = matrix ? WARP * plan->part[SEGMENT] : plan->pitch, lot = part[OF_WP] * part[OF_WI];
-    int64_t reals = matrix ? (int64_t)columns * num * rows : (int64_t)plan->part[FIELDS] * lot * lead;
+    int64_t reals = matrix ? (int64_t)columns * num * rows : (int64_t)fields * lot * lead;
     int64_t bytes = reals * s->real_bytes;
     return (struct block_shape){.threads = rows * part[OF_WP],
                                 .shared_bytes = bytes < INT32_MAX ? (int)bytes : INT32_MAX,
@@ -91,12 +93,14 @@ static struct block_shape product_block(const unda_solver *s, const struct plan 
 
 static struct block_shape lift_block(const unda_solver *s, const struct plan *plan)
 {
-    return product_block(s, plan, plan->part + LIFT_STRATEGY, 1, num_surface(s), face_pitch(s, plan));
+    return product_block(s, plan, plan->part + LIFT_STRATEGY, plan->part[LIFT_FIELDS], 1, num_surface(s),
+                         face_pitch(s, plan));
 }
 
 static struct block_shape local_block(const unda_solver *s, const struct plan *plan)
 {
-    return product_block(s, plan, plan->part + STRATEGY, 3, dg_tables(s)->space.num_node, plan->pitch);
+    return product_block(s, plan, plan->part + STRATEGY, plan->part[FIELDS], 3,
+                         dg_tables(s)->space.num_node, plan->pitch);
 }
 
 /* ---- the plan ---- */
@@ -121,13 +125,13 @@ static int at_least_one(int count)
     return count > 1 ? count : 1;
 }
 
-/* Fields in shared memory, blocks of some 256 threads. Blocks of the gather: of 32 elements or more, so that most
- * faces have both sides in it. Segments of two warps, if the matrices of the derivatives then fit. Loads limit
- * the products: with one microblock a thread 3 + n of them, of n fields, feed 3 n multiplications, with two 3 + 2 n
- * feed 6 n, but float64 lacks the registers. */
+/* By measurement on an H100 (benchmarks/NOTES.md), float32 and light: fields in shared memory, but for derivatives of the
+ * lowest degrees; blocks of some 256 threads; blocks of the gather of 32 elements or more, so that most faces have both
+ * sides in it; two microblocks a thread in the lift alone, half of the fields at a time: more sums in registers
+ * leave too few warps. Segments of two warps, if the matrices of the derivatives then fit. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
-    enum { THREADS = 256, ELEMENTS = 32, BYTES = 48 << 10 };
+    enum { THREADS = 256, ELEMENTS = 32, BYTES = 48 << 10, LOW = 2 };
     int given = kernel_part(&s->options, "km");
     struct plan plan = {.km = given ? given : choose_km(s)};
     plan.pitch = node_pitch(s, plan.km);
@@ -135,16 +139,20 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     p[KM] = plan.km;
     p[MB] = at_least_one(ELEMENTS / plan.km);
     p[FLUX_WP] = at_least_one(THREADS / dg_tables(s)->space.num_face_node);
-    p[STRATEGY] = p[LIFT_STRATEGY] = FIELD_SHARED;
+    p[LIFT_STRATEGY] = FIELD_SHARED;
+    p[STRATEGY] = s->options.degree <= LOW ? MATRIX_SHARED : FIELD_SHARED;
     p[LIFT_WP] = p[WP] = at_least_one(THREADS / plan.pitch);
-    p[LIFT_WI] = p[WI] = s->real_bytes == 4 ? 2 : 1;
-    p[LIFT_WS] = p[WS] = 1;
+    p[LIFT_WI] = s->real_bytes == 4 ? 2 : 1;
+    p[WI] = p[LIFT_WS] = 1;
+    p[WS] = s->options.degree <= LOW ? 4 : 1;
     p[SEGMENT] = 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
     p[FIELDS] = dg_tables(s)->physics->num_field;
+    p[LIFT_FIELDS] = (p[FIELDS] + 1) / 2;
     while (p[MB] > 1 && gather_block(s, &plan).shared_bytes > BYTES)
         p[MB] /= 2;
-    while (p[FIELDS] > 1 &&
-           (lift_block(s, &plan).shared_bytes > BYTES || local_block(s, &plan).shared_bytes > BYTES))
+    while (p[LIFT_FIELDS] > 1 && lift_block(s, &plan).shared_bytes > BYTES)
+        p[LIFT_FIELDS] = (p[LIFT_FIELDS] + 1) / 2;
+    while (p[STRATEGY] == FIELD_SHARED && p[FIELDS] > 1 && local_block(s, &plan).shared_bytes > BYTES)
         p[FIELDS] = (p[FIELDS] + 1) / 2;
     memcpy(part, p, NUM_PART * sizeof *p);
 }
@@ -177,8 +185,11 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     enum { MOST_TILE = 1 << 20 };
     int num_field = dg_tables(s)->physics->num_field;
-    if (plan->part[FIELDS] > num_field)
-        FAIL(UNDA_ERR_ARG, "fields is %d, expected 1..%d", plan->part[FIELDS], num_field);
+    for (int i = 0; i < 2; i++) {
+        int given = plan->part[i ? LIFT_FIELDS : FIELDS];
+        if (given > num_field)
+            FAIL(UNDA_ERR_ARG, "%s is %d, expected 1..%d", i ? "lift_fields" : "fields", given, num_field);
+    }
     plan->rows = 1;
     plan_count_rows(s, plan);
     plan->km = plan->part[KM];
@@ -224,6 +235,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "WS=%d", part[WS]);
     gpu_define(defines, "SEGMENT=%d", WARP * part[SEGMENT]);
     gpu_define(defines, "FIELDS=%d", part[FIELDS]);
+    gpu_define(defines, "LIFT_FIELDS=%d", part[LIFT_FIELDS]);
 }
 
 static int64_t scratch(const unda_solver *s, const struct plan *plan)
@@ -322,7 +334,8 @@ const struct dg_kernel dg_kernel_microblock = {
               [WI] = {"wi", 1, 16, UNDA_TUNED_BY_ONE},
               [WS] = {"ws", 1, 64, UNDA_TUNED_BY_HALF},
               [SEGMENT] = {"segment", 1, 32, UNDA_TUNED_BOTH},
-              [FIELDS] = {"fields", 1, 16, UNDA_TUNED_BY_ONE}}},
+              [FIELDS] = {"fields", 1, 16, UNDA_TUNED_BY_ONE},
+              [LIFT_FIELDS] = {"lift_fields", 1, 16, UNDA_TUNED_BY_ONE}}},
     .file = "dg/microblock.cu",
     .layout = &layout_microblocks,
     .num_function = NUM_FUNCTION,
