@@ -99,8 +99,8 @@ static struct block_shape lift_block(const unda_solver *s, const struct plan *pl
 
 static struct block_shape local_block(const unda_solver *s, const struct plan *plan)
 {
-    return product_block(s, plan, plan->part + STRATEGY, plan->part[FIELDS], 3,
-                         dg_tables(s)->space.num_node, plan->pitch);
+    return product_block(s, plan, plan->part + STRATEGY, plan->part[FIELDS], 3, dg_tables(s)->space.num_node,
+                         plan->pitch);
 }
 
 /* ---- the plan ---- */

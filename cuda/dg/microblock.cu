@@ -26,8 +26,7 @@
 #include "dg/microblock_products.h"
 #include "dg/update.h"
 
-typedef split<NUM_FACE * NFP, NFM, 1, LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS, LIFT_FIELDS>
-    lift_split;
+typedef split<NUM_FACE * NFP, NFM, 1, LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS, LIFT_FIELDS> lift_split;
 typedef split<NP, PITCH, 3, STRATEGY, WP, WI, WS, FIELDS> local_split;
 
 static_assert(sizeof(face_block) <= GATHER_BYTES && lift_split::SHARED * sizeof(REAL) <= LIFT_BYTES &&

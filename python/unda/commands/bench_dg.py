@@ -82,8 +82,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paper", choices=sorted(PAPERS),
         help="tables and figures of a paper: Hanindhito et al. 2022 (gaps), Klöckner et al. 2009, Modave et "
-        "al. 2016; of the options of cases only --kernels, --steps and --seconds matter then, and of the last "
-        "two papers --degrees and --nodes",
+        "al. 2016; of the options of cases only --kernels, --steps and --seconds matter then, and of the "
+        "last two papers --degrees and --nodes",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="of --paper: a few cells and steps")
     parser.add_argument(

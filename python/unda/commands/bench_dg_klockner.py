@@ -3,15 +3,15 @@
 Light in vacuum between perfect conductors, lsrk4, float32, kernel microblock:
 
 - tuning: table 3, the parameters that take least time at each order.
-- orders: with the parameters of tuning, if that stands beside this result, else the library's: figure 8, the rate
-  beside one CPU core; figures 9 and 10(a), rate, share of the time and bandwidth of each part; figure 11(a), what is
-  lost without the matrix in shared memory, without microblocks, and without both.
+- orders: with the parameters of tuning, if that stands beside this result, else the library's: figure 8, the
+  rate beside one CPU core; figures 9 and 10(a), rate, share of the time and bandwidth of each part; figure
+  11(a), what is lost without the matrix in shared memory, without microblocks, and without both.
 - study: figure 10(b), local differentiation at order 4 by wp, wi, ws, with the matrix in shared memory.
 - size: figure 11(b), the rate against the number of elements K.
 - accuracy: table 2, errors of a mode of a cavity (commands/cavity.py).
 
-Operations and bytes are counted as in the paper: 2 operations a product, no padding. The paper's figures and its
-table 3 have no numbers in the text; what the text states stands beside ours.
+Operations and bytes are counted as in the paper: 2 operations a product, no padding. The paper's figures and
+its table 3 have no numbers in the text; what the text states stands beside ours.
 Not here: the search (klockner_search.py), pictures (klockner_pictures.py), the kernel
 (csrc/dg/kernel_microblock.c, cuda/dg/microblock.cu).
 """
@@ -41,8 +41,8 @@ USES = ("degrees", "nodes")
 OVER_CORE = {3: 48.0, 4: 57.0}
 #: Section 6: of order 4 the best wp, wi, ws of local differentiation with the matrix in shared memory.
 STUDY = (19, 2, 3)
-#: Section 6: what was in shared memory at the best of local differentiation, as far as the text says; of the lift the
-#: field at all orders.
+#: Section 6: what was in shared memory at the best of local differentiation, as far as the text says; of the
+#: lift the field at all orders.
 STRATEGY = {4: "matrix", 7: "field", 8: "field", 9: "field"}
 #: Figure 11(a): what is left out, and how the kernel is told.
 LESS: dict[str, dict[str, bool]] = {
@@ -60,7 +60,8 @@ _SIZE_DEGREES = (2, 3, 4, 6, 8)
 
 _COLUMNS: Columns = (
     ("N", "degree", "d"), ("what", "what", "s"), ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"),
-    ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "net_gflops", ".0f"), ("% of peak", "percent_of_peak", ".1f"),
+    ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "net_gflops", ".0f"),
+    ("% of peak", "percent_of_peak", ".1f"),
     ("times 1 core", "over_core", ".3g"), ("theirs", "paper_over_core", ".0f"),
 )  # fmt: skip
 _TABLE3: Columns = (
@@ -71,13 +72,15 @@ _TABLE3: Columns = (
 )  # fmt: skip
 _TUNING: Columns = (
     ("N", "degree", "d"), ("KM", "km", "d"), ("MB", "mb", "d"), ("flux wp", "flux_wp", "d"),
-    ("gather us", "gather_us", ".1f"), ("lift", "lift", "s"), ("us", "lift_us", ".1f"), ("local", "local", "s"),
+    ("gather us", "gather_us", ".1f"), ("lift", "lift", "s"), ("us", "lift_us", ".1f"),
+    ("local", "local", "s"),
     ("us", "local_us", ".1f"),
 )  # fmt: skip
 _PARTS: Columns = (
     ("N", "degree", "d"), ("part", "part", "s"), ("% of time", "percent_of_time", ".1f"),
     ("ps/DOF", "ps_per_dof", ".3g"), ("GFLOP/s", "gflops", ".0f"), ("GB/s", "gbytes_per_second", ".0f"),
-    ("% of roof", "percent_of_roofline", ".1f"), ("registers", "registers", "d"), ("shared B", "shared_bytes", "d"),
+    ("% of roof", "percent_of_roofline", ".1f"), ("registers", "registers", "d"),
+    ("shared B", "shared_bytes", "d"),
     ("occupied", "occupancy", ".2f"),
 )  # fmt: skip
 _STUDY: Columns = (
@@ -85,11 +88,13 @@ _STUDY: Columns = (
     ("times best", "over_best", ".2f"),
 )  # fmt: skip
 _SIZE: Columns = (
-    ("N", "degree", "d"), ("K", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"),
+    ("N", "degree", "d"), ("K", "num_elem", "d"), ("ms/step", "ms", ".4g"),
+    ("GDOF/s", "gdof_per_second", ".3g"),
     ("GFLOP/s", "net_gflops", ".0f"),
 )  # fmt: skip
 _ACCURACY: Columns = (
-    ("N", "degree", "d"), *((f"K = {k}", f"error_{k}", ".2e") for k in cavity.MESHES), ("order", "order", ".2f"),
+    ("N", "degree", "d"), *((f"K = {k}", f"error_{k}", ".2e") for k in cavity.MESHES),
+    ("order", "order", ".2f"),
     *((f"theirs {i + 1}", f"paper_{k}", ".2e") for i, k in enumerate(cavity.MESHES)),
     ("order", "paper_order", ".2f"),
 )  # fmt: skip
@@ -116,10 +121,16 @@ def _box(args: argparse.Namespace, degree: int, usual: float) -> Mesh:
 
 
 def _measured(
-    args: argparse.Namespace, mesh: Mesh, case: dict[str, Any], device: str, limits: dict[str, float], **more: Any
+    args: argparse.Namespace,
+    mesh: Mesh,
+    case: dict[str, Any],
+    device: str,
+    limits: dict[str, float],
+    **more: Any,
 ) -> dict[str, Any]:
     return timed_steps(
-        mesh, "maxwell", case, device=device, limits=limits, steps=args.steps or (2 if args.quick else _STEPS),
+        mesh, "maxwell", case, device=device, limits=limits,
+        steps=args.steps or (2 if args.quick else _STEPS),
         seconds=args.seconds or _SECONDS, runs=2 if args.quick else 10, **more,
     )  # fmt: skip
 
@@ -182,7 +193,8 @@ def _choices(args: argparse.Namespace, degree: int, device: str) -> dict[str, di
     fields = {"strategy": "field", "lift_strategy": "field"}
     told: dict[str, dict[str, Any]] = {"matrix": fields, "microblocks": {"km": 1}}
     return {
-        what: {name: value for word in less for name, value in told[word].items()} for what, less in LESS.items()
+        what: {name: value for word in less for name, value in told[word].items()}
+        for what, less in LESS.items()
     }
 
 
@@ -200,7 +212,8 @@ def _orders(args: argparse.Namespace, device: str, limits: dict[str, float]) -> 
             if name not in rows:
                 rows[name] = _measured(args, mesh, _case(degree, options), device, limits)
             yield {
-                **rows[name], "what": what, "over_core": rows[name]["gdof_per_second"] / core["gdof_per_second"],
+                **rows[name], "what": what,
+                "over_core": rows[name]["gdof_per_second"] / core["gdof_per_second"],
                 "paper_over_core": OVER_CORE.get(degree) if what == "all" else None,
             }  # fmt: skip
 
@@ -265,7 +278,8 @@ def _accuracy(args: argparse.Namespace, device: str, limits: dict[str, float]) -
         filled = [*errors, *[None] * (len(cavity.MESHES) - len(errors))]
         yield {
             "degree": degree, "errors": errors, "order": cavity.order(errors), "paper_order": order,
-            "paper_errors": list(known), **{f"error_{k}": e for k, e in zip(cavity.MESHES, filled, strict=True)},
+            "paper_errors": list(known),
+            **{f"error_{k}": e for k, e in zip(cavity.MESHES, filled, strict=True)},
             **{f"paper_{k}": e for k, e in zip(cavity.MESHES, known, strict=True)},
         }  # fmt: skip
 
@@ -273,9 +287,11 @@ def _accuracy(args: argparse.Namespace, device: str, limits: dict[str, float]) -
 # ---- the command
 
 _Rows = Callable[[argparse.Namespace, str, dict[str, float]], Iterator[dict[str, Any]]]
-_HOW: dict[str, tuple[_Rows, Columns, Callable[[Path, dict[str, Any]], None]]] = {
+#: Of each figure: who measures, the columns of its rows, who draws it.
+HOW: dict[str, tuple[_Rows, Columns, Callable[[Path, dict[str, Any]], None]]] = {
     "tuning": (_tuning, _TUNING, klockner_pictures.tuning),
-    "orders": (_orders, _COLUMNS, klockner_pictures.orders), "study": (_study, _STUDY, klockner_pictures.study),
+    "orders": (_orders, _COLUMNS, klockner_pictures.orders),
+    "study": (_study, _STUDY, klockner_pictures.study),
     "size": (_size, _SIZE, klockner_pictures.size),
     "accuracy": (_accuracy, _ACCURACY, klockner_pictures.accuracy),
 }  # fmt: skip
@@ -301,7 +317,9 @@ def _finish(path: Path, figure: str) -> None:
             row["over_best"] = row["us"] / least
         result["paper_best"] = list(STUDY)
         ordered = sorted(result["rows"], key=lambda row: row["us"])
-        tables = [(f"figure 10(b), the best and the worst; theirs {STUDY}", _STUDY, [*ordered[:3], ordered[-1]])]
+        tables = [
+            (f"figure 10(b), the best and the worst; theirs {STUDY}", _STUDY, [*ordered[:3], ordered[-1]])
+        ]
     save(path, result)
     for title, columns, table in tables:
         print(f"\n{title}")
@@ -321,7 +339,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"\n{figure}")
         path = _path(args, figure)
         head = {"benchmark": "dg", "paper": args.paper, "figure": figure, **about}
-        rows, columns, draw = _HOW[figure]
+        rows, columns, draw = HOW[figure]
         measured(rows(args, device, limits), columns, path, head, draw, append=args.append)
         _finish(path, figure)
     return 0

@@ -1,30 +1,33 @@
 """Tables and figures of Modave, St-Cyr & Warburton (2016), measured on this machine's device.
 
-One step of ab3 of acoustic and elastic waves in float32, on meshes of about 2 million nodes whatever the degree:
+One step of ab3 of acoustic and elastic waves in float32, on meshes of about 2 million nodes whatever the
+degree:
 
-- kernels: figures 3 and 5, time a node and step, whole and by function; figure 4, the functions under the roof;
-  figure 6, net throughput; table 5, registers, memory and occupancy. Theirs are the kernels element, node and
-  gemm; ours stand beside them.
-- padding: figures 1 and 2 and tables 3 and 4, the products of kernel gemm with rows padded to multiples of 1, 2,
-  4, .. 128.
+- kernels: figures 3 and 5, time a node and step, whole and by function; figure 4, the functions under the
+  roof; figure 6, net throughput; table 5, registers, memory and occupancy. Theirs are the kernels element,
+  node and gemm; ours stand beside them.
+- padding: figures 1 and 2 and tables 3 and 4, the products of kernel gemm with rows padded to multiples of
+  1, 2, 4, .. 128.
 
-Net throughput is theirs: all operations that the functions of a kernel do in a step, without padding, over the
-time of the step. They state it, as we do, as a part of the peak: theirs the vendor's number, ours measured.
-The bars and lines of their figures have no numbers; what the text and the tables state stands beside ours.
-Not here: the case (dg_case.py), pictures (modave_pictures.py), the kernels (csrc/dg/kernel_gemm.c, cuda/dg).
+Net throughput is theirs: all operations that the functions of a kernel do in a step, without padding, over
+the time of the step. They state it, as we do, as a part of the peak: theirs the vendor's number, ours
+measured. The bars and lines of their figures have no numbers; what the text and the tables state stands
+beside ours. Not here: the case (dg_case.py), pictures (modave_pictures.py), the kernels
+(csrc/dg/kernel_gemm.c, cuda/dg).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
 from ..limits import device_limits
 from ..method import speed
+from ..problem.mesh import Mesh
 from . import modave_pictures, roofline
 from .dg_case import compile_ahead, cuda_device, simulation, tet_box, timed_steps
 from .measuring import Columns, heading, measured, print_row, print_titles, save
@@ -39,18 +42,22 @@ PHYSICS = ("acoustic", "elastic")
 #: Section 4.3: the net throughput that the text states, % of the peak of a GTX 980; of one node a thread the
 #: text gives both physics, of cuBLAS too.
 NET = {
-    ("gemm", "acoustic"): 31.4, ("gemm", "elastic"): 35.7, ("node", "acoustic"): 21.7, ("node", "elastic"): 33.0
+    ("gemm", "acoustic"): 31.4, ("gemm", "elastic"): 35.7, ("node", "acoustic"): 21.7,
+    ("node", "elastic"): 33.0
 }  # fmt: skip
 #: Section 4.3 and 5: the degree at which a kernel takes least time a node.
 FASTEST = {("element", "acoustic"): 3, ("node", "acoustic"): 3, ("gemm", "acoustic"): 7}
 #: Table 4: the best rows for Np and for 3 Np.
 PADDED = {
-    1: (4, 16), 2: (10, 32), 3: (20, 64), 4: (35, 128), 5: (56, 256), 6: (128, 256), 7: (128, 384), 8: (256, 512)
+    1: (4, 16), 2: (10, 32), 3: (20, 64), 4: (35, 128), 5: (56, 256), 6: (128, 256), 7: (128, 384),
+    8: (256, 512)
 }  # fmt: skip
-#: Table 5: registers a thread and occupancy, [%] of the most warps, by function and degree; of element the local
-#: memory of a thread [KB], too.
+#: Table 5: registers a thread and occupancy, [%] of the most warps, by function and degree; of element the
+#: local memory of a thread [KB], too.
 TABLE5: dict[tuple[str, str], dict[int, tuple[float, ...]]] = {
-    ("element", "volume"): {1: (56, 45, 0), 2: (64, 35, 0), 3: (128, 24, 0), 4: (186, 12, 0), 5: (255, 12, 0.02)},
+    ("element", "volume"): {
+        1: (56, 45, 0), 2: (64, 35, 0), 3: (128, 24, 0), 4: (186, 12, 0), 5: (255, 12, 0.02),
+    },
     ("element", "surface"): {
         1: (116, 24, 0), 2: (149, 12, 0), 3: (225, 12, 0), 4: (255, 12, 0.07), 5: (255, 12, 0.41),
     },
@@ -58,19 +65,24 @@ TABLE5: dict[tuple[str, str], dict[int, tuple[float, ...]]] = {
         1: (72, 36, 0.07), 2: (214, 12, 0.16), 3: (255, 12, 0.38), 4: (40, 74, 0.55), 5: (40, 71, 0.88),
     },
     ("node", "volume"): {
-        1: (32, 93), 2: (35, 88), 3: (37, 61), 4: (32, 90), 5: (37, 73), 6: (37, 74), 7: (37, 67), 8: (32, 98),
+        1: (32, 93), 2: (35, 88), 3: (37, 61), 4: (32, 90), 5: (37, 73), 6: (37, 74), 7: (37, 67),
+        8: (32, 98),
     },
     ("node", "surface"): {
-        1: (32, 67), 2: (32, 95), 3: (32, 92), 4: (31, 93), 5: (31, 94), 6: (32, 89), 7: (32, 88), 8: (31, 85),
+        1: (32, 67), 2: (32, 95), 3: (32, 92), 4: (31, 93), 5: (31, 94), 6: (32, 89), 7: (32, 88),
+        8: (31, 85),
     },
     ("gemm", "volume"): {
-        1: (27, 49), 2: (27, 48), 3: (27, 48), 4: (27, 91), 5: (27, 91), 6: (27, 90), 7: (27, 92), 8: (27, 85),
+        1: (27, 49), 2: (27, 48), 3: (27, 48), 4: (27, 91), 5: (27, 91), 6: (27, 90), 7: (27, 92),
+        8: (27, 85),
     },
     ("gemm", "surface"): {
-        1: (26, 50), 2: (26, 50), 3: (26, 49), 4: (26, 49), 5: (26, 49), 6: (26, 49), 7: (26, 94), 8: (26, 93),
+        1: (26, 50), 2: (26, 50), 3: (26, 49), 4: (26, 49), 5: (26, 49), 6: (26, 49), 7: (26, 94),
+        8: (26, 93),
     },
     ("node", "update"): {
-        1: (30, 87), 2: (32, 88), 3: (32, 77), 4: (32, 93), 5: (32, 91), 6: (32, 92), 7: (32, 88), 8: (32, 87),
+        1: (30, 87), 2: (32, 88), 3: (32, 77), 4: (32, 93), 5: (32, 91), 6: (32, 92), 7: (32, 88),
+        8: (32, 87),
     },
 }  # fmt: skip
 TABLE5["gemm", "update"] = TABLE5["node", "update"]
@@ -83,12 +95,15 @@ _PADS = tuple(2**i for i in range(8))
 _PRODUCTS = ("gradient", "divergence", "lift")
 
 _COLUMNS: Columns = (
-    ("physics", "physics", "s"), ("N", "degree", "d"), ("kernel", "kernel", "s"), ("elements", "num_elem", "d"),
-    ("ns/node", "ns_per_node", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"), ("% of limit", "percent_of_limit", ".1f"),
+    ("physics", "physics", "s"), ("N", "degree", "d"), ("kernel", "kernel", "s"),
+    ("elements", "num_elem", "d"),
+    ("ns/node", "ns_per_node", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"),
+    ("% of limit", "percent_of_limit", ".1f"),
     ("net GFLOP/s", "net_gflops", ".0f"), ("% of peak", "percent_of_peak", ".1f"),
 )  # fmt: skip
 _FUNCTIONS: Columns = (
-    ("physics", "physics", "s"), ("N", "degree", "d"), ("kernel", "kernel", "s"), ("function", "function", "s"),
+    ("physics", "physics", "s"), ("N", "degree", "d"), ("kernel", "kernel", "s"),
+    ("function", "function", "s"),
     ("ns/node", "ns_per_node", ".3g"), ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".0f"),
     ("GB/s", "gbytes_per_second", ".0f"), ("% of roof", "percent_of_roofline", ".1f"),
     ("registers", "registers", "d"), ("local B", "spill_bytes", "d"), ("shared B", "shared_bytes", "d"),
@@ -101,14 +116,17 @@ _NET: Columns = (
     ("net % of peak", "here", ".1f"), ("theirs, %", "paper", ".1f"),
 )  # fmt: skip
 _PADDING: Columns = (
-    ("N", "degree", "d"), ("multiple", "pad", "d"), ("rows", "rows", "d"), ("gradient rows", "gradient_rows", "d"),
-    ("gradient us", "gradient_us", ".1f"), ("divergence us", "divergence_us", ".1f"), ("lift us", "lift_us", ".1f"),
+    ("N", "degree", "d"), ("multiple", "pad", "d"), ("rows", "rows", "d"),
+    ("gradient rows", "gradient_rows", "d"),
+    ("gradient us", "gradient_us", ".1f"), ("divergence us", "divergence_us", ".1f"),
+    ("lift us", "lift_us", ".1f"),
     ("stage us", "stage_us", ".1f"),
 )  # fmt: skip
 _TABLE3: Columns = (
     ("N", "degree", "d"), ("product", "product", "s"), ("m", "m", "d"), ("n", "n", "d"), ("k", "k", "d"),
     ("lda", "lda", "d"), ("ldb", "ldb", "d"), ("ldc", "ldc", "d"), ("us", "us", ".1f"),
-    ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".0f"), ("GB/s", "gbytes_per_second", ".0f"),
+    ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".0f"),
+    ("GB/s", "gbytes_per_second", ".0f"),
     ("% of roof", "percent_of_roofline", ".1f"),
 )  # fmt: skip
 _TABLE4: Columns = (
@@ -126,8 +144,15 @@ def _degrees(args: argparse.Namespace) -> list[int]:
     return list(given[:1] if args.quick else given)
 
 
-def _mesh(args: argparse.Namespace, degree: int) -> Any:
-    return tet_box(args.nodes or (_QUICK_NODES if args.quick else _NODES), degree)
+def _on_meshes(args: argparse.Namespace, figure: str) -> Iterator[tuple[Mesh, str, dict[str, Any]]]:
+    """Yield mesh, physics and keywords of `DG`."""
+    meshes: dict[int, Mesh] = {}  # one at a time
+    for physics, case in _cases(args, figure):
+        if case["degree"] not in meshes:
+            meshes.clear()
+            nodes = args.nodes or (_QUICK_NODES if args.quick else _NODES)
+            meshes[case["degree"]] = tet_box(nodes, case["degree"])
+        yield meshes[case["degree"]], physics, case
 
 
 def _cases(args: argparse.Namespace, figure: str) -> list[tuple[str, dict[str, Any]]]:
@@ -153,10 +178,7 @@ def _cases(args: argparse.Namespace, figure: str) -> list[tuple[str, dict[str, A
 
 
 def _kernel_rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
-    mesh, at = None, None
-    for physics, case in _cases(args, "kernels"):
-        if at != case["degree"]:
-            mesh, at = _mesh(args, case["degree"]), case["degree"]
+    for mesh, physics, case in _on_meshes(args, "kernels"):
         yield timed_steps(
             mesh, physics, case, device=device, limits=limits,
             steps=args.steps or (2 if args.quick else _STEPS), seconds=args.seconds or _SECONDS,
@@ -165,7 +187,7 @@ def _kernel_rows(args: argparse.Namespace, device: str, limits: dict[str, float]
 
 
 def functions(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a function: its time a node, its place under the roof, what it has, and the paper's table 5."""
+    """Return a row a function: time a node, place under the roof, what it has beside the paper's table 5."""
     found = []
     for row in roofline.by_function(rows):
         paper = TABLE5.get((row["kernel"], row["function"]), {}).get(row["degree"], (None, None))
@@ -173,7 +195,8 @@ def functions(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         whole = row.get("occupancy")
         found.append({
             **dict.fromkeys(("registers", "spill_bytes", "shared_bytes", "threads", "blocks")), **row,
-            "ns_per_node": 1e6 * row["functions"][row["function_name"]]["ms"] / row["num_elem"] / row["num_node"],
+            "ns_per_node": 1e6 * row["functions"][row["function_name"]]["ms"]
+            / row["num_elem"] / row["num_node"],
             "percent_occupied": None if whole is None else 100 * whole,
             "paper_registers": beside[0], "paper_occupied": beside[1],
         })  # fmt: skip
@@ -191,7 +214,8 @@ def net(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             best = max(of, key=lambda row: row["percent_of_peak"])
             least = min(of, key=lambda row: row["ns_per_node"])
             found.append({
-                "kernel": kernel, "physics": physics, "degree": best["degree"], "here": best["percent_of_peak"],
+                "kernel": kernel, "physics": physics, "degree": best["degree"],
+                "here": best["percent_of_peak"],
                 "paper": NET.get((kernel, physics)), "least_at": least["degree"],
                 "paper_least_at": FASTEST.get((kernel, physics)),
             })  # fmt: skip
@@ -212,10 +236,10 @@ def _rows(degree: int, pad: int) -> tuple[int, int]:
 
 
 def products(degree: int, num_elem: int, rows: tuple[int, int]) -> list[dict[str, Any]]:
-    """Return the paper's table 3 for acoustic waves: C = A B + beta C, m x n by k terms, and leading dimensions.
+    """Return the paper's table 3 for acoustic waves: C = A B + beta C, m x n by k, and leading dimensions.
 
-    Operations and bytes are those of section 4.2, without padding: 2 m n (k + 1), and 4 (m k + n k + 2 m n). The
-    lift is that of pressure and of velocity together.
+    Operations and bytes are those of section 4.2, without padding: 2 m n (k + 1), and 4 (m k + n k + 2 m n).
+    The lift is that of pressure and of velocity together.
     """
     node, face = _num_node(degree), 2 * (degree + 1) * (degree + 2)
     state, gradient = rows
@@ -233,11 +257,10 @@ def products(degree: int, num_elem: int, rows: tuple[int, int]) -> list[dict[str
     ]  # fmt: skip
 
 
-def _padding_rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
-    mesh, at = None, None
-    for physics, case in _cases(args, "padding"):
-        if at != case["degree"]:
-            mesh, at = _mesh(args, case["degree"]), case["degree"]
+def _padding_rows(
+    args: argparse.Namespace, device: str, limits: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    for mesh, physics, case in _on_meshes(args, "padding"):
         with simulation(mesh, physics, case, device) as sim:
             found = speed.kernel_seconds(sim, 2 if args.quick else 20)
         pad = case["kernel_options"]["pad"]
@@ -255,10 +278,10 @@ def _padding_rows(args: argparse.Namespace, device: str, limits: dict[str, float
 
 
 def padding(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return tables 3 and 4: the products with the rows that took least time, and these rows beside the paper's.
+    """Return tables 3 and 4: the products with the rows that took least time, and these beside the paper's.
 
-    Rows of the gradient are those of the fastest gradient, the others those of the fastest divergence and lift
-    together; gains are over no padding.
+    Rows of the gradient are those of the fastest gradient, the others those of the fastest divergence and
+    lift together; gains are over no padding.
     """
     table3, table4 = [], []
     for degree in dict.fromkeys(row["degree"] for row in rows):
@@ -285,6 +308,13 @@ def padding(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict
 
 
 # ---- the command
+
+_Rows = Callable[[argparse.Namespace, str, dict[str, float]], Iterator[dict[str, Any]]]
+#: Of each figure: who measures, the columns of its rows, who draws it.
+HOW: dict[str, tuple[_Rows, Columns, Callable[[Path, dict[str, Any]], None]]] = {
+    "kernels": (_kernel_rows, _COLUMNS, modave_pictures.kernels),
+    "padding": (_padding_rows, _PADDING, modave_pictures.padding),
+}
 
 
 def _finish(path: Path, figure: str) -> None:
@@ -326,8 +356,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"\n{figure}")
         path = args.output.with_name(args.output.name.replace("FIGURE", figure))
         head = {"benchmark": "dg", "paper": args.paper, "figure": figure, **about}
-        rows, columns = {"kernels": (_kernel_rows, _COLUMNS), "padding": (_padding_rows, _PADDING)}[figure]
-        draw = {"kernels": modave_pictures.kernels, "padding": modave_pictures.padding}[figure]
+        rows, columns, draw = HOW[figure]
         measured(rows(args, device, limits), columns, path, head, draw, append=args.append)
         _finish(path, figure)
     return 0

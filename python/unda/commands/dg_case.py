@@ -1,4 +1,4 @@
-"""Cases that benchmarks of DG share: boxes of cells, a wave in one material, its time and that of its kernels.
+"""Cases that benchmarks of DG share: boxes of cells, a wave in one material, the time of its kernels.
 
 Not here: which are timed (bench_dg*.py), the realistic case (bench_dg.py).
 """

@@ -24,9 +24,13 @@ def tuning(path: Path, result: dict[str, Any]) -> None:
         for i, name in enumerate(("gather", "lift", "local")):
             rows = result["rows"]
             dof = [row["num_elem"] * 6 * num_node(row["degree"]) for row in rows]
-            ax.plot([row["degree"] + 0.2 * (i - 1) for row in rows],
-                    [1e6 * row[f"{name}_us"] / n for row, n in zip(rows, dof, strict=True)], "_", label=name)  # fmt: skip
-        ax.set(xlabel="order N", ylabel="ps a degree of freedom", yscale="log")
+            ax.plot(
+                [row["degree"] + 0.2 * (i - 1) for row in rows],
+                [1e6 * row[f"{name}_us"] / n for row, n in zip(rows, dof, strict=True)],
+                "_",
+                label=name,
+            )
+        # fmt: skip ax.set(xlabel="order N", ylabel="ps a degree of freedom", yscale="log")
         ax.legend(fontsize="small")
 
 
@@ -39,7 +43,9 @@ def orders(path: Path, result: dict[str, Any]) -> None:
         (rate, speed, less), (part, share, band) = axes
         for what, of in kinds.items():
             if what in ("all", "one core"):
-                rate.plot(of["degree"], of["net_gflops"], "o-", ms=4, label="device" if what == "all" else what)
+                rate.plot(
+                    of["degree"], of["net_gflops"], "o-", ms=4, label="device" if what == "all" else what
+                )
                 speed.plot(of["degree"], of["gdof_per_second"], "o-", ms=4)
             if what != "one core":
                 less.plot(of["degree"], of["net_gflops"], "o-", ms=4, label=what)

@@ -1,8 +1,8 @@
-"""The parameters of kernel microblock that take least time, function by function, as Klöckner et al. (2009) look for.
+"""The parameters of kernel microblock that take least time, function by function (Klöckner et al. 2009).
 
-Flux gather, flux lift and local differentiation have parameters of their own but for the microblock's size and the
-segment, so a candidate is one of each, timed apart: a few simulations of every size of microblocks find the
-best of each function. Not here: the kernel's own choice (csrc/dg/kernel_microblock.c), the table
+Flux gather, flux lift and local differentiation have parameters of their own but for the microblock's size
+and the segment, so a candidate is one of each, timed apart: a few simulations of every size of microblocks
+find the best of each function. Not here: the kernel's own choice (csrc/dg/kernel_microblock.c), the table
 (bench_dg_klockner.py), whole kernels by measurement (method/tune.py).
 """
 
@@ -42,8 +42,8 @@ def _pitch(degree: int, km: int) -> int:
 def sizes(degree: int) -> list[int]:
     """Return the sizes of microblocks to try: the paper's rule, half as large, and no microblocks.
 
-    The rule: the least number of elements that leaves fewer than 5 % of the threads without a node; of up to 512
-    nodes, or the number of those that leaves the fewest.
+    The rule: the least number of elements that leaves fewer than 5 % of the threads without a node; of up to
+    512 nodes, or the number of those that leaves the fewest.
     """
     fitting = [km for km in range(1, _MOST) if km == 1 or _pitch(degree, km) <= _MOST]
     used = {km: km * num_node(degree) / _pitch(degree, km) for km in fitting}
@@ -65,7 +65,14 @@ def _products(degree: int, km: int) -> Iterator[Options]:
     for wi, fields in ((1, NUM_FIELD), (2, NUM_FIELD), (1, half), (2, half), (4, 2)):
         yield {"strategy": "field", "wp": wp, "wi": wi, "ws": 1, "fields": fields, "segment": 2}
     for parallel, wi, ws, segment in ((1, 1, 4, 2), (4, 1, 8, 1)):
-        yield {"strategy": "matrix", "wp": parallel, "wi": wi, "ws": ws, "segment": segment, "fields": NUM_FIELD}
+        yield {
+            "strategy": "matrix",
+            "wp": parallel,
+            "wi": wi,
+            "ws": ws,
+            "segment": segment,
+            "fields": NUM_FIELD,
+        }
 
 
 def candidates(degree: int) -> list[Options]:
@@ -131,7 +138,7 @@ def best(found: list[Options], *, microblocks: bool = True, matrix: bool = True)
 
 
 def _fits(options: Options, strategy: str | None, segment: int, matrix: bool) -> bool:
-    """Say whether a function's parameters may stand beside this segment: those of fields do not depend on it."""
+    """Say whether parameters of a function may stand beside this segment: those of fields always may."""
     if strategy is None or options[strategy] == "field":
         return True
     return matrix and bool(options["segment"] == segment)

@@ -46,11 +46,12 @@ def kernels(path: Path, result: dict[str, Any]) -> None:
 
 
 def padding(path: Path, result: dict[str, Any]) -> None:
-    """Draw throughput and bandwidth of the products by degree, without padding and with the best, and the roof."""
+    """Draw throughput and bandwidth of the products, without padding and with the best, and the roof."""
     rows, limits = result["rows"], result["limits"]
     with figure(path, _title(result, "figures 1 and 2"), (14, 4.2), columns=3) as (rate, band, roof):
         for name in ("gradient", "divergence", "lift"):
-            best, plain = {}, {}
+            best: dict[int, dict[str, Any]] = {}
+            plain: dict[int, dict[str, Any]] = {}
             for row in rows:
                 (one,) = (one for one in row["products"] if one["product"] == name)
                 plain.setdefault(row["degree"], one)

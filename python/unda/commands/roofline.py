@@ -32,8 +32,8 @@ def placed(
     -------
     dict of str to dict
         Of each function ``ms`` (a step), ``flops`` and ``bytes`` of a launch, ``flops_per_byte``,
-        ``gflops``, ``gbytes_per_second``, ``roofline_gflops``, ``percent_of_roofline``, and what `profile` says
-        that it has of the device.
+        ``gflops``, ``gbytes_per_second``, ``roofline_gflops``, ``percent_of_roofline``, and what `profile`
+        says that it has of the device.
 
     Examples
     --------
@@ -73,6 +73,8 @@ def by_function(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def draw(ax: Any, rows: Iterable[dict[str, Any]], limits: Mapping[str, float]) -> None:
     """Draw the functions of rows, and the roofs of both precisions."""
+    import matplotlib
+
     table = by_function(rows)
     places = [row["flops_per_byte"] for row in table]
     for dtype, line in (("float32", "k-"), ("float64", "k:")):
@@ -81,6 +83,7 @@ def draw(ax: Any, rows: Iterable[dict[str, Any]], limits: Mapping[str, float]) -
         x = [0.5 * min([ridge, *places]), ridge, 2 * max([ridge, *places])]
         ax.loglog(x, [min(most, one * limits["copy"]) / 1e9 for one in x], line)
     colors: dict[str, Any] = {}
+    ax.set_prop_cycle(color=[matplotlib.colormaps["tab20"](i) for i in range(20)])
     kinds = grouped(table, lambda row: (f"{row['kernel']} {row['function']}", row["dtype"]))
     for (name, dtype), of in kinds.items():
         drawn = ax.plot(of["flops_per_byte"], of["gflops"], "o" if dtype == "float32" else "x", ms=4,
