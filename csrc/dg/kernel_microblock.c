@@ -140,11 +140,12 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     p[MB] = at_least_one(ELEMENTS / plan.km);
     p[FLUX_WP] = at_least_one(THREADS / dg_tables(s)->space.num_face_node);
     p[LIFT_STRATEGY] = FIELD_SHARED;
-    p[STRATEGY] = s->options.degree <= LOW ? MATRIX_SHARED : FIELD_SHARED;
+    bool low = s->options.degree <= LOW && s->real_bytes == 4;
+    p[STRATEGY] = low ? MATRIX_SHARED : FIELD_SHARED;
     p[LIFT_WP] = p[WP] = at_least_one(THREADS / plan.pitch);
     p[LIFT_WI] = s->real_bytes == 4 ? 2 : 1;
     p[WI] = p[LIFT_WS] = 1;
-    p[WS] = s->options.degree <= LOW ? 4 : 1;
+    p[WS] = low ? 4 : 1;
     p[SEGMENT] = 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
     p[FIELDS] = dg_tables(s)->physics->num_field;
     p[LIFT_FIELDS] = (p[FIELDS] + 1) / 2;
