@@ -105,13 +105,13 @@ static struct block_shape local_block(const unda_solver *s, const struct plan *p
 
 /* ---- the plan ---- */
 
-/* The least number of elements that leaves fewer than 5 % of the threads without a node, as the paper's, or the
- * one that leaves the fewest; a thread of large blocks has too few registers for many fields. */
+/* The least number of elements that leaves fewer than 5 % of the threads without a node, as the paper's, or of up to
+ * 256 nodes the one that leaves the fewest: larger blocks lost a fifth. */
 static int choose_km(const unda_solver *s)
 {
-    int most = dg_tables(s)->physics->num_field * s->real_bytes > 24 ? 256 : 512;
+    enum { MOST_NODES = 256 };
     int np = dg_tables(s)->space.num_node, best = 1;
-    for (int km = 1; km == 1 || node_pitch(s, km) <= most; km++) {
+    for (int km = 1; km == 1 || node_pitch(s, km) <= MOST_NODES; km++) {
         int pitch = node_pitch(s, km);
         if (20 * km * np > 19 * pitch)
             return km;
@@ -125,10 +125,11 @@ static int at_least_one(int count)
     return count > 1 ? count : 1;
 }
 
-/* By measurement on an H100 (benchmarks/NOTES.md), float32 and light: fields in shared memory, but for derivatives of the
- * lowest degrees; blocks of some 256 threads; blocks of the gather of 32 elements or more, so that most faces have both
- * sides in it; two microblocks a thread in the lift alone, half of the fields at a time: more sums in registers
- * leave too few warps. Segments of two warps, if the matrices of the derivatives then fit. */
+/* By measurement on an H100 (benchmarks/NOTES.md), light in float32: fields in shared memory, but for derivatives of
+ * degree 1; blocks of some 256 threads, of the gather at low degrees half as many; blocks of the gather of 32 elements
+ * or more, so that most faces have both sides in it; one microblock a thread, of the lift four, with a third of the fields
+ * at a time: more sums in registers leave too few warps. Segments of two warps, if the matrices of the derivatives
+ * then fit. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     enum { THREADS = 256, ELEMENTS = 32, BYTES = 48 << 10, LOW = 2 };
@@ -138,17 +139,19 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     int *p = plan.part;
     p[KM] = plan.km;
     p[MB] = at_least_one(ELEMENTS / plan.km);
-    p[FLUX_WP] = at_least_one(THREADS / dg_tables(s)->space.num_face_node);
+    p[FLUX_WP] =
+        at_least_one(THREADS / (s->options.degree <= LOW ? 2 : 1) / dg_tables(s)->space.num_face_node);
     p[LIFT_STRATEGY] = FIELD_SHARED;
-    bool low = s->options.degree <= LOW && s->real_bytes == 4;
-    p[STRATEGY] = low ? MATRIX_SHARED : FIELD_SHARED;
+    bool first = s->options.degree == 1 && s->real_bytes == 4;
+    p[STRATEGY] = first ? MATRIX_SHARED : FIELD_SHARED;
     p[LIFT_WP] = p[WP] = at_least_one(THREADS / plan.pitch);
-    p[LIFT_WI] = s->real_bytes == 4 ? 2 : 1;
+    p[WP] = first ? 4 : p[WP];
+    p[LIFT_WI] = s->real_bytes == 4 ? 4 : 1;
     p[WI] = p[LIFT_WS] = 1;
-    p[WS] = low ? 4 : 1;
-    p[SEGMENT] = 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
+    p[WS] = first ? 8 : 1;
+    p[SEGMENT] = first || 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
     p[FIELDS] = dg_tables(s)->physics->num_field;
-    p[LIFT_FIELDS] = (p[FIELDS] + 1) / 2;
+    p[LIFT_FIELDS] = (p[FIELDS] + 2) / 3;
     while (p[MB] > 1 && gather_block(s, &plan).shared_bytes > BYTES)
         p[MB] /= 2;
     while (p[LIFT_FIELDS] > 1 && lift_block(s, &plan).shared_bytes > BYTES)

@@ -205,7 +205,8 @@ def run(args: argparse.Namespace) -> int:
         refuse_idle(args, "kernels", "on a CUDA device")
     if args.paper:
         return _run_paper(args, PAPERS[args.paper])
-    refuse_idle(args, "quick figures configurations", f"with --paper {','.join(sorted(PAPERS))}")
+    refuse_idle(args, "configurations", "with --paper gaps")
+    refuse_idle(args, "quick figures", f"with --paper {','.join(sorted(PAPERS))}")
     if args.shape == "tet":
         refuse_idle(args, "metric", "with --shape hex")
     args.output = args.output or Path("bench_dg_PHYSICS.json")
