@@ -132,7 +132,8 @@ def _klockner_orders(result: dict[str, Any]) -> list[str]:
               lambda row: f"{row['net_gflops']:.0f} ({row['gdof_per_second']:.3g})"),
         *listed(("N", "times one core", "paper"), ("degree", "over_core", "paper"), beside),
         *_title(result, "Figures 9 and 10(a), the parts: GFLOP/s, % of the time, GB/s"),
-        *grid("part", result.get("parts", []), lambda row: row["part"], lambda row: row["degree"], lambda row: (
+        *grid("part", result.get("parts", []), lambda row: row["part"], lambda row: row["degree"],
+              lambda row: (
             f"{row['gflops']:.0f}, {row['percent_of_time']:.0f} %, {row['gbytes_per_second']:.0f}")),
     ]  # fmt: skip
 

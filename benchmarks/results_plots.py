@@ -166,7 +166,7 @@ def fd_cpu(results: Results, folder: Path) -> Figure:
 
 
 def kernels_gpu(results: Results, folder: Path) -> Figure:
-    """Draw the seven kernels on tetrahedra in the case of Modave et al., and what Klöckner et al. leave out."""
+    """Draw the seven kernels in the case of Modave et al., and what Klöckner et al. leave out."""
     figure, (*axes, less) = plt.subplots(1, 3, figsize=(12, 4.1), layout="constrained")
     rows = [row for one in results_kernels.results_of(folder, "modave2016") if one["figure"] == "kernels"
             for row in one["rows"]]  # fmt: skip
@@ -178,7 +178,7 @@ def kernels_gpu(results: Results, folder: Path) -> Figure:
                     color=f"C{i}", label=name)  # fmt: skip
         finished(ax, f"{physics.capitalize()}, AB3, 2 million nodes", "polynomial degree N", "GDOF/s")
         ax.set_xticks(range(1, 9))
-    axes[0].legend(frameon=False, fontsize=8, ncols=2)
+    axes[1].legend(frameon=False, fontsize=8, ncols=2, loc="upper right")
     for one in results_kernels.results_of(folder, "klockner2009"):
         for what in ("all", "no matrix in shared", "no microblocks", "neither"):
             of = [row for row in one["rows"] if row.get("what") == what]
