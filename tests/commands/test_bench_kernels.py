@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import cuda_device
 import pytest
 from unda.__main__ import main
-from unda.commands import bench_dg, klockner_search
+from unda.commands import bench_dg, dg_case, klockner_search
 from unda.commands import bench_dg_klockner as klockner
 from unda.commands import bench_dg_modave as modave
 
@@ -257,6 +257,23 @@ def test_what_a_paper_does_not_have_is_refused(words, message, capsys):
 def test_kernels_that_a_paper_does_not_have_are_refused(words, message, capsys):
     assert main(["bench", "dg", "--device", "cuda", "--paper", *words.split()]) != 0
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.gpu_or_stand_in
+def test_what_is_compiled_ahead_is_found_when_it_is_timed(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNDA_CACHE_DIR", str(tmp_path))
+    case = {"degree": 1, "dtype": "float32", "integrator": "ab3", "kernel": "node"}
+    refused = {**case, "kernel": "microblock", "kernel_options": {"wp": 32, "km": 256}}
+    dg_case.compile_ahead([("acoustic", case), ("maxwell", case), ("maxwell", refused)], "cuda:0")
+    made = set(tmp_path.iterdir())
+    assert made
+    for physics in ("acoustic", "maxwell"):
+        with dg_case.simulation(dg_case.tet_box(50, 1), physics, case, "cuda:0") as sim:
+            sim.step(5)
+    assert set(tmp_path.iterdir()) == made
+    with dg_case.simulation(dg_case.tet_box(50, 1), "elastic", case, "cuda:0"):
+        assert len(set(tmp_path.iterdir())) > len(made)
 
 
 @pytest.mark.slow

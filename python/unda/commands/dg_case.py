@@ -10,22 +10,23 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import numpy as np
 
-from .. import _core, _cuda
+from .. import _cuda
 from .._core import lib
-from ..errors import ArgumentError
-from ..limits import choose_device, device_info, device_number
+from ..errors import ArgumentError, Error
+from ..limits import choose_device
 from ..method import speed
-from ..method._options import kernel_choice, precision
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import Mesh, box_mesh
 from . import roofline
 from .measuring import timed
 
+_MOST_WORKERS = 16  # processes that compile, each with half a gigabyte on the device
 _SHEAR = np.array([(1.0, 0.0, 0.0), (0.1, 1.0, 0.0), (-0.05, 0.1, 1.0)])  # the middle of the box stays inside
 _MEDIA: dict[str, tuple[Medium, str]] = {
     "acoustic": (Acoustic(rho=1.0, c=1.0), "free"),
@@ -125,34 +126,29 @@ def timed_steps(
     return row
 
 
-def _compile(physics: str, case: Mapping[str, Any], device: int, capability: int) -> str | None:
-    """Compile the kernels of a case into the cache; return what is wrong with it."""
-    _cuda.prepare()
-    both = (lib.UNDA_LSRK4, lib.UNDA_AB3)  # ab3 begins with steps of the other
-    for integrator in both if case["integrator"] == "ab3" else both[:1]:
-        options = _core.new_struct(
-            "unda_solver_options", degree=case["degree"], device=device, integrator=integrator,
-            physics=getattr(lib, f"UNDA_{physics.upper()}"), precision=precision(case["dtype"]),
-            **kernel_choice(case["kernel"], case.get("kernel_options")),
-        )  # fmt: skip
-        resources = _core.new_struct("unda_kernel_resources")
-        if lib.unda_kernel_compile(options, capability, resources):
-            return _core.text(lib.unda_error())
-    return None
+def _compile(physics: str, case: Mapping[str, Any], device: str) -> None:
+    """Compile into the cache all that a few steps of a case need."""
+    try:
+        with simulation(tet_box(1, case["degree"]), physics, case, device) as sim:
+            sim.step(3)  # ab3 begins with steps of the other integrator
+    except Error:
+        pass
 
 
 def compile_ahead(cases: Iterable[tuple[str, Mapping[str, Any]]], device: str) -> None:
     """Compile the kernels of cases (physics, keywords of `DG`) into the cache, on all cores at once.
 
-    What cannot be compiled is left to the simulation, whose error says why.
+    What cannot run is left to the simulation that is timed, whose error says why.
     """
     unique = {repr(case): case for case in cases}
     jobs = sorted(unique.values(), key=lambda case: -case[1]["degree"])  # the slow ones first
-    workers = min(len(jobs), len(os.sched_getaffinity(0)))
+    workers = min(len(jobs), len(os.sched_getaffinity(0)), _MOST_WORKERS)
     if workers < 2 or not _cuda.cache_dir():
         return
     print(f"compiling {len(jobs)} cases on {workers} cores", flush=True)
-    where = device_number(device), int(device_info(device)["compute_capability"].replace(".", ""))
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for job in [pool.submit(_compile, physics, case, *where) for physics, case in jobs]:
-            job.result()
+        try:
+            for job in [pool.submit(_compile, physics, case, device) for physics, case in jobs]:
+                job.result()
+        except BrokenProcessPool:
+            print("a process that compiles has ended: the rest is compiled as it comes", flush=True)
