@@ -83,6 +83,26 @@ def test_net_throughput_and_occupancy_stand_beside_the_paper_s():
     assert parts["node", "acoustic", 3, "surface"]["registers"] == 33
 
 
+def test_what_the_text_states_stands_beside_what_is_so():
+    rows = [
+        timed_row(physics, {"kernel": "node", "degree": degree}, ns, 1.0)
+        for physics, times in (("acoustic", (1.0, 2.0, 4.0)), ("elastic", (2.0, 5.0, 8.0)))
+        for degree, ns in zip((3, 6, 7), times, strict=True)
+    ]  # fmt: skip
+    rows[1]["functions"]["dg_volume"] = {**PART, "percent_of_roofline": 30.0}
+    found = {row["what"]: (row["here"], row["paper"]) for row in modave.stated(rows)}
+    assert found == {
+        "node, volume: % of the roof from N = 6 on": ("30 to 66.7", "about 23"),
+        "node, surface: % of the roof from N = 6 on": ("66.7", "about 30"),
+        "node, update: % of the roof from N = 6 on": ("66.7", "about 70"),
+        "node: elastic over acoustic time": ("2 to 2.5", "1.8 to 2.25"),
+    }
+    table3 = [{"product": "gradient", "degree": 8, "gflops": 15000.0}]
+    assert modave.stated_products(table3, LIMITS) == [
+        {"what": "gradient, N = 8: % of the peak", "here": "25", "paper": "about 65"}
+    ]
+
+
 @pytest.mark.parametrize("degree", range(1, 9))
 def test_products_have_the_dimensions_of_the_paper_s_table_3(degree):
     node, face, cells = math.comb(degree + 3, 3), math.comb(degree + 2, 2), 100

@@ -31,6 +31,7 @@ from ..problem.mesh import Mesh
 from . import modave_pictures, roofline
 from .dg_case import compile_ahead, cuda_device, simulation, tet_box, timed_steps
 from .measuring import Columns, heading, measured, print_row, print_titles, save
+from .modave_paper import ELASTIC_OVER_ACOUSTIC, FASTEST, NET, OF_PEAK, OF_ROOF, PADDED, TABLE5
 
 #: What `--figures` names.
 FIGURES = ("kernels", "padding")
@@ -39,57 +40,10 @@ USES = ("degrees", "nodes")
 #: Theirs, then ours.
 LADDER = ("element", "node", "gemm", "microblock", "fused", "blocks", "tensor")
 PHYSICS = ("acoustic", "elastic")
-#: Section 4.3: the net throughput that the text states, % of the peak of a GTX 980; of one node a thread the
-#: text gives both physics, of cuBLAS too.
-NET = {
-    ("gemm", "acoustic"): 31.4, ("gemm", "elastic"): 35.7, ("node", "acoustic"): 21.7,
-    ("node", "elastic"): 33.0
-}  # fmt: skip
-#: Section 4.3 and 5: the degree at which a kernel takes least time a node.
-FASTEST = {("element", "acoustic"): 3, ("node", "acoustic"): 3, ("gemm", "acoustic"): 7}
-#: Table 4: the best rows for Np and for 3 Np.
-PADDED = {
-    1: (4, 16), 2: (10, 32), 3: (20, 64), 4: (35, 128), 5: (56, 256), 6: (128, 256), 7: (128, 384),
-    8: (256, 512)
-}  # fmt: skip
-#: Table 5: registers a thread and occupancy, [%] of the most warps, by function and degree; of element the
-#: local memory of a thread [KB], too.
-TABLE5: dict[tuple[str, str], dict[int, tuple[float, ...]]] = {
-    ("element", "volume"): {
-        1: (56, 45, 0), 2: (64, 35, 0), 3: (128, 24, 0), 4: (186, 12, 0), 5: (255, 12, 0.02),
-    },
-    ("element", "surface"): {
-        1: (116, 24, 0), 2: (149, 12, 0), 3: (225, 12, 0), 4: (255, 12, 0.07), 5: (255, 12, 0.41),
-    },
-    ("element", "update"): {
-        1: (72, 36, 0.07), 2: (214, 12, 0.16), 3: (255, 12, 0.38), 4: (40, 74, 0.55), 5: (40, 71, 0.88),
-    },
-    ("node", "volume"): {
-        1: (32, 93), 2: (35, 88), 3: (37, 61), 4: (32, 90), 5: (37, 73), 6: (37, 74), 7: (37, 67),
-        8: (32, 98),
-    },
-    ("node", "surface"): {
-        1: (32, 67), 2: (32, 95), 3: (32, 92), 4: (31, 93), 5: (31, 94), 6: (32, 89), 7: (32, 88),
-        8: (31, 85),
-    },
-    ("gemm", "volume"): {
-        1: (27, 49), 2: (27, 48), 3: (27, 48), 4: (27, 91), 5: (27, 91), 6: (27, 90), 7: (27, 92),
-        8: (27, 85),
-    },
-    ("gemm", "surface"): {
-        1: (26, 50), 2: (26, 50), 3: (26, 49), 4: (26, 49), 5: (26, 49), 6: (26, 49), 7: (26, 94),
-        8: (26, 93),
-    },
-    ("node", "update"): {
-        1: (30, 87), 2: (32, 88), 3: (32, 77), 4: (32, 93), 5: (32, 91), 6: (32, 92), 7: (32, 88),
-        8: (32, 87),
-    },
-}  # fmt: skip
-TABLE5["gemm", "update"] = TABLE5["node", "update"]
-
 _NODES, _QUICK_NODES = 2e6, 200
 _DEGREES = tuple(range(1, 9))
 _STEPS, _SECONDS = 100, 0.1
+_HIGH = 6  # from this degree on the paper's kernels keep their share of the roof
 _CASE = {"dtype": "float32", "integrator": "ab3"}
 _PADS = tuple(2**i for i in range(8))
 _PRODUCTS = ("gradient", "divergence", "lift")
@@ -115,6 +69,7 @@ _NET: Columns = (
     ("least ns/node", "least_at", "d"), ("theirs", "paper_least_at", "d"),
     ("net % of peak", "here", ".1f"), ("theirs, %", "paper", ".1f"),
 )  # fmt: skip
+_STATED: Columns = (("here", "here", "s"), ("theirs", "paper", "s"), ("of", "what", "s"))
 _PADDING: Columns = (
     ("N", "degree", "d"), ("multiple", "pad", "d"), ("rows", "rows", "d"),
     ("gradient rows", "gradient_rows", "d"),
@@ -222,6 +177,35 @@ def net(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def _between(values: list[float]) -> str:
+    """Return least and most of some numbers."""
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def stated(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the text says of the kernels beside what is so here: ``what``, ``here``, ``paper``."""
+    found = []
+    of_roof: dict[tuple[str, str], list[float]] = {}
+    for row in functions([row for row in rows if row["physics"] == "acoustic" and row["degree"] >= _HIGH]):
+        of_roof.setdefault((row["kernel"], row["function"]), []).append(row["percent_of_roofline"])
+    for (kernel, function), paper in OF_ROOF.items():
+        if (kernel, function) in of_roof:
+            what = f"{kernel}, {function}: % of the roof from N = {_HIGH} on"
+            here = _between(of_roof[kernel, function])
+            found.append({"what": what, "here": here, "paper": f"about {paper}"})
+    times = {(row["kernel"], row["physics"], row["degree"]): row["ns_per_node"] for row in rows}
+    for kernel, between in ELASTIC_OVER_ACOUSTIC.items():
+        ratios = [
+            time / times[kernel, "acoustic", degree] for (name, physics, degree), time in times.items()
+            if (name, physics) == (kernel, "elastic") and (kernel, "acoustic", degree) in times
+        ]  # fmt: skip
+        if ratios:
+            what = f"{kernel}: elastic over acoustic time"
+            found.append({"what": what, "here": _between(ratios), "paper": _between(list(between))})
+    return found
+
+
 # ---- padding
 
 
@@ -307,6 +291,16 @@ def padding(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict
     return table3, table4
 
 
+def stated_products(table3: list[dict[str, Any]], limits: dict[str, float]) -> list[dict[str, Any]]:
+    """Return what the paper's text says of the products beside what is so here, as `stated`."""
+    here = {(row["product"], row["degree"]): 1e11 * row["gflops"] / limits["fma32"] for row in table3}
+    return [
+        {"what": f"{name}, N = {degree}: % of the peak", "here": f"{here[name, degree]:.3g}",
+         "paper": f"about {paper}"}
+        for (name, degree), paper in OF_PEAK.items() if (name, degree) in here
+    ]  # fmt: skip
+
+
 # ---- the command
 
 _Rows = Callable[[argparse.Namespace, str, dict[str, float]], Iterator[dict[str, Any]]]
@@ -322,16 +316,19 @@ def _finish(path: Path, figure: str) -> None:
     result = json.loads(path.read_text())
     tables: list[tuple[str, Columns, list[dict[str, Any]]]]
     if figure == "kernels":
-        result["net"] = net(result["rows"])
+        result["net"], result["stated"] = net(result["rows"]), stated(result["rows"])
         tables = [
             ("figures 3 to 5 by function, table 5", _FUNCTIONS, functions(result["rows"])),
             ("figure 6, net throughput", _NET, result["net"]),
+            ("section 4.3", _STATED, result["stated"]),
         ]
     else:
         result["table3"], result["table4"] = padding(result["rows"])
+        result["stated"] = stated_products(result["table3"], result["limits"])
         tables = [
             ("table 3 with the best rows, figures 1 and 2", _TABLE3, result["table3"]),
             ("table 4, rows that take least time", _TABLE4, result["table4"]),
+            ("section 4.2", _STATED, result["stated"]),
         ]
     save(path, result)
     for title, columns, table in tables:

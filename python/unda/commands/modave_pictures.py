@@ -11,9 +11,7 @@ from typing import Any
 
 from . import roofline
 from .measuring import figure, grouped
-
-#: The paper's net throughput, % of the peak of its device (section 4.3): dashed.
-_PAPER = {"acoustic": {"gemm": 31.4, "node": 21.7}, "elastic": {"gemm": 35.7, "node": 33.0}}
+from .modave_paper import NET
 
 
 def _title(result: Mapping[str, Any], what: str) -> str:
@@ -33,8 +31,8 @@ def kernels(path: Path, result: dict[str, Any]) -> None:
                 drawn = ax.plot(of["degree"], of["ns_per_node"], "o-", ms=4, label=kernel)
                 colors[kernel] = drawn[0].get_color()
                 net.plot(of["degree"], of["percent_of_peak"], "o-", ms=4, color=colors[kernel])
-            for kernel, part in _PAPER[physics].items():
-                if kernel in colors:
+            for (kernel, of), part in NET.items():
+                if of == physics and kernel in colors:
                     net.axhline(part, color=colors[kernel], ls="--", lw=0.8)
             ax.set(xlabel="degree N", ylabel="ns a node and step", yscale="log", title=physics)
             ax.legend(fontsize="x-small")
