@@ -255,6 +255,7 @@ def test_orders_take_what_tuning_found_and_else_the_library_s_choice(tmp_path, m
         ),
         ("klockner2009 -o one.json", "expected a name with FIGURE in it"),
         ("modave2016 --physics elastic", "--physics is elastic, expected without --paper only"),
+        ("klockner2009 --degrees 9,10", "degrees are [9, 10], expected some of 1 to 9"),
         ("gaps --degrees 3", "--degrees is 3, expected without --paper only"),
         ("modave2016 --configurations acoustic-upwind-float32", "expected with --paper gaps only"),
         ("modave2016", "--paper modave2016 found no CUDA device, expected one"),

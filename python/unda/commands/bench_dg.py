@@ -65,7 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
     )
-    parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
+    parser.add_argument("--degrees", type=integers, help="1:8, the default, or 3,5")
     parser.add_argument("--shape", choices=["tet", "hex"], default="tet", help="of the cells")
     parser.add_argument(
         "--mesh", choices=["perturbed", "sheared"], default="perturbed",
@@ -210,9 +210,8 @@ def run(args: argparse.Namespace) -> int:
     if args.shape == "tet":
         refuse_idle(args, "metric", "with --shape hex")
     args.output = args.output or Path("bench_dg_PHYSICS.json")
-    most = MAX_DEGREE[args.shape]
-    if not args.degrees or not all(1 <= n <= most for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
+    args.degrees = list(range(1, 9)) if args.degrees is None else args.degrees
+    _check_degrees(args)
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
     device = choose_device(args.device)
@@ -229,10 +228,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check_degrees(args: argparse.Namespace) -> None:
+    most = MAX_DEGREE[args.shape]
+    if not args.degrees or not all(1 <= n <= most for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
+
+
 def _run_paper(args: argparse.Namespace, paper: Any) -> int:
     """Check what is asked of a paper, and run it."""
     idle = " ".join(name for name in _CASES if name not in paper.USES)
     refuse_idle(args, idle, "without --paper")
+    if args.degrees is not None:
+        _check_degrees(args)
     args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
     if args.figures == "all":
         args.figures = ",".join(paper.FIGURES)

@@ -101,7 +101,7 @@ _ACCURACY: Columns = (
 
 
 def _degrees(args: argparse.Namespace, usual: tuple[int, ...] = _DEGREES) -> list[int]:
-    given = args.degrees if args.degrees != args.usual["degrees"] else usual
+    given = args.degrees or usual
     return list(given[:1] if args.quick else given)
 
 

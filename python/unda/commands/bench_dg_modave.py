@@ -95,7 +95,7 @@ _TABLE4: Columns = (
 
 
 def _degrees(args: argparse.Namespace) -> list[int]:
-    given = args.degrees if args.degrees != args.usual["degrees"] else _DEGREES
+    given = args.degrees or _DEGREES
     return list(given[:1] if args.quick else given)
 
 
