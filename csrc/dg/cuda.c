@@ -141,6 +141,7 @@ static unda_status create(unda_solver *s)
     TRY(plan_check_device(&t->plan, gpu_info(t->gpu)->compute_capability));
     TRY(gpu_stream_new(&t->stream, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
+    resident_plan(s);
     TRY(compile_state(s, t));
     TRY(plan_compile(s, UPDATE_LSRK));
     if (s->options.integrator == UNDA_AB3)
@@ -157,6 +158,7 @@ static void destroy(unda_solver *s)
     if (t->gpu) {
         batches_free(t);
         points_free(s);
+        resident_free(&t->resident);
         gpu_pool_free(&t->wants.pool);
         for (int i = 0; i < NUM_VARIANT; i++)
             gpu_module_free(t->stage_module[i]);
@@ -180,7 +182,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- stages ---- */
 
-static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
+struct dg_args dg_cuda_arguments(const unda_solver *s, const struct stage *stage)
 {
     const struct dg_cuda *t = tables(s);
     struct dg_args a = dg_stage_args(s, stage);
@@ -216,7 +218,7 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     struct dg_cuda *t = tables(s);
     if (plan_is_product(&t->plan, part))
         return t->plan.kernel->library->multiply(s, part, begin, end);
-    struct dg_args a = arguments(s, stage);
+    struct dg_args a = dg_cuda_arguments(s, stage);
     struct block_shape one = plan_block(&t->plan, part);
     int64_t block = begin / t->plan.tile, num = (end - begin + one.tile - 1) / one.tile;
     struct gpu_shape shape = {
@@ -327,6 +329,10 @@ static unda_status run(unda_solver *s, int64_t num_step)
     int64_t time = 0, end = s->step + num_step;
     TRY(points_begin(s));
     while (s->step < end) {
+        if (resident_takes(s, end - s->step)) {
+            TRY(resident_run(s, end - s->step, &time));
+            continue;
+        }
         if (!wants_graph(s) || end - s->step < GRAPH_STEPS) {
             TRY(integration_step(s, &dg_tables(s)->integration, &time));
             continue;
@@ -426,7 +432,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         count_work(s, part, profile);
         TRY(count_resources(s, stage.update, part, profile));
     }
-    return UNDA_OK;
+    return resident_profile(s, num_run, profile);
 }
 
 const struct dg_engine dg_cuda = {.base = {.name = "cuda",

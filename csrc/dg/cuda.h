@@ -15,6 +15,25 @@ struct batch {
     struct gpu_graph *graph;
 };
 
+/* Many steps in one launch (cuda_resident.c). */
+struct resident {
+    int most_step; /* of a launch; below 2: not used */
+    bool asked;    /* by the option */
+    struct plan plan;
+    struct gpu_module *module; /* NULL: not yet compiled */
+    bool incident;             /* it knows incident waves */
+    struct gpu_kernel kernel;
+    int64_t num_block;
+    struct gpu_pool pool;
+    gpu_ptr matrix, mailbox;
+    gpu_ptr slot, row_slot; /* lists: of each element, of each row of receivers' weights */
+    gpu_ptr source_range, incident_range;
+    gpu_ptr history; /* room: states of num_slot elements after each of num_step steps */
+    int64_t num_step;
+    int32_t num_slot; /* elements with receivers */
+    uint32_t tag;     /* stages so far */
+};
+
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
@@ -22,6 +41,7 @@ struct dg_cuda {
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
     struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
     struct plan plan;
+    struct resident resident;
     int64_t num_block;
     struct gpu_wants wants; /* what create allocates */
     gpu_ptr buffer[NUM_BUF];
@@ -63,6 +83,9 @@ static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 /* kernels.c */
 void plan_define(const unda_solver *s, const struct plan *plan,
                  struct gpu_defines *defines); /* REAL, LAYOUT */
+/* What compiles a stage. */
+struct gpu_source plan_source(const unda_solver *s, const struct plan *plan, int update,
+                              struct gpu_defines *defines);
 struct block_shape plan_block(const struct plan *plan, int function);
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
@@ -82,9 +105,26 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
 unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
 unda_status points_fetch(unda_solver *s);                   /* after the last */
+struct record_args points_record_args(const unda_solver *s);
 void points_free(unda_solver *s);
 
-/* cuda.c: what was captured holds no longer. */
+/* cuda.c: what was captured holds no longer; the arguments of a stage. */
 void batches_free(struct dg_cuda *t);
+struct dg_args dg_cuda_arguments(const unda_solver *s, const struct stage *stage);
+
+/* cuda_resident.c. Whether it is used, and how; then what it needs of receivers (elements of their rows) and sources,
+ * and of calls of max_step steps. */
+void resident_plan(unda_solver *s);
+unda_status resident_list(unda_solver *s, const int64_t *elem, int64_t rows);
+unda_status resident_reserve(unda_solver *s);
+/* Whether the next num_step steps go in launches of many; takes as many as it can of them, and records. */
+bool resident_takes(const unda_solver *s, int64_t num_step);
+unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time);
+void resident_free(struct resident *r);
+/* Adds a launch of many steps, where there are such launches. */
+unda_status resident_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
+/* Resources of the kernel, where the option of the plan asks for it; else they stay as they are. */
+unda_status resident_compile_only(const unda_solver *s, const struct plan *stage, int compute_capability,
+                                  unda_kernel_resources *resources);
 
 #endif

@@ -76,6 +76,7 @@ static unda_status upload_channels(unda_solver *s, int64_t rows)
                       "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_elem, elem, 8 * rows, "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_weight, weight, 8 * rows * num_node, "receivers"));
+    TRY(resident_list(s, elem, rows));
     return cuda_record_list(s, &t->samples, t->gpu, &t->lists);
 }
 
@@ -107,6 +108,7 @@ unda_status points_reserve(unda_solver *s)
     gpu_pool_free(&t->room);
     TRY(gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, num_time * s->num_source * real, "amplitudes"));
     TRY(gpu_pool_alloc(&t->room, t->gpu, &t->exact, dg_num_exact(s, num_time) * real, "exact data"));
+    TRY(resident_reserve(s));
     return cuda_record_reserve(s, &t->samples, t->gpu, &t->room);
 }
 
@@ -126,24 +128,31 @@ unda_status points_begin(unda_solver *s)
     return cuda_record_begin(s, &tables(s)->samples, tables(s)->stream);
 }
 
+struct record_args points_record_args(const unda_solver *s)
+{
+    const struct dg_cuda *t = tables(s);
+    return (struct record_args){.q = POINTER(t->buffer[BUF_Q]),
+                                .weight = POINTER(t->channel_weight),
+                                .elem = POINTER(t->channel_elem),
+                                .channel = POINTER(t->channel),
+                                .group = POINTER(t->samples.group),
+                                .out = POINTER(t->samples.out),
+                                .clock = POINTER(t->clock),
+                                .step = (int)(s->step - t->base_step),
+                                .num_channel = t->num_channel,
+                                .num_node = dg_tables(s)->space.num_node,
+                                .num_field = dg_tables(s)->physics->num_field,
+                                .total =
+                                    space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node};
+}
+
 unda_status points_launch_record(unda_solver *s, void *of)
 {
     (void)of;
     struct dg_cuda *t = tables(s);
     if (t->num_channel == 0)
         return UNDA_OK;
-    struct record_args a = {.q = POINTER(t->buffer[BUF_Q]),
-                            .weight = POINTER(t->channel_weight),
-                            .elem = POINTER(t->channel_elem),
-                            .channel = POINTER(t->channel),
-                            .group = POINTER(t->samples.group),
-                            .out = POINTER(t->samples.out),
-                            .clock = POINTER(t->clock),
-                            .step = (int)(s->step - t->base_step),
-                            .num_channel = t->num_channel,
-                            .num_node = dg_tables(s)->space.num_node,
-                            .num_field = dg_tables(s)->physics->num_field,
-                            .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node};
+    struct record_args a = points_record_args(s);
     struct gpu_shape shape = gpu_threads((int64_t)t->num_channel * 32);
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL_VOLUME, UNROLL_LIFT, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL_VOLUME, UNROLL_LIFT, RESIDENT, NUM_PART };
 
 /* By physics, precision and degree; measured on an H200 (degree 9: after degree 8). */
 static const int tiles[][2][MAX_DEGREE + 1][NUM_PART] = {
@@ -112,7 +112,8 @@ const struct dg_kernel dg_kernel_fused = {
               [TILE] = {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
               [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
               [UNROLL_VOLUME] = {"unroll_volume", 1, 1024, UNDA_TUNED_NOT},
-              [UNROLL_LIFT] = {"unroll_lift", 1, 1024, UNDA_TUNED_NOT}}},
+              [UNROLL_LIFT] = {"unroll_lift", 1, 1024, UNDA_TUNED_NOT},
+              [RESIDENT] = {"resident", 1, 65535, UNDA_TUNED_NOT}}},
     .file = "dg/fused.cu",
     .layout = &layout_nodes,
     .num_function = 1,

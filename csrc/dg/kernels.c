@@ -135,9 +135,8 @@ struct block_shape plan_block(const struct plan *plan, int function)
     return one;
 }
 
-/* What compiles a stage. */
-static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
-                                      struct gpu_defines *defines)
+struct gpu_source plan_source(const unda_solver *s, const struct plan *plan, int update,
+                              struct gpu_defines *defines)
 {
     plan_define(s, plan, defines);
     gpu_define(defines, "PHYSICS=\"%s\"", dg_tables(s)->physics->header);
@@ -162,7 +161,7 @@ unda_status plan_compile(unda_solver *s, int update)
     if (t->stage_module[at])
         return UNDA_OK;
     struct gpu_defines defines = {.num = 0};
-    struct gpu_source source = stage_source(s, &t->plan, update, &defines);
+    struct gpu_source source = plan_source(s, &t->plan, update, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
     for (int i = 0; i < kernel->num_function; i++)
@@ -171,6 +170,14 @@ unda_status plan_compile(unda_solver *s, int update)
                                plan_block(&t->plan, i).shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
+}
+
+static void keep_worst(unda_kernel_resources *worst, const unda_kernel_resources *one)
+{
+    worst->registers = one->registers > worst->registers ? one->registers : worst->registers;
+    worst->spill_bytes = one->spill_bytes > worst->spill_bytes ? one->spill_bytes : worst->spill_bytes;
+    worst->compile_seconds = one->compile_seconds;
+    worst->cubin_bytes = one->cubin_bytes;
 }
 
 /* The largest numbers of a stage's functions so far. */
@@ -182,17 +189,18 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
     TRY(plan_choose(s, &plan));
     TRY(plan_check_device(&plan, compute_capability));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
-    struct gpu_source source = stage_source(s, &plan, update, &defines);
+    struct gpu_source source = plan_source(s, &plan, update, &defines);
     for (int i = 0; i < plan.kernel->num_function; i++) {
         if (plan_is_product(&plan, i))
             continue;
         unda_kernel_resources one = {.size_bytes = sizeof one};
         TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));
-        worst->registers = one.registers > worst->registers ? one.registers : worst->registers;
-        worst->spill_bytes = one.spill_bytes > worst->spill_bytes ? one.spill_bytes : worst->spill_bytes;
-        worst->compile_seconds = one.compile_seconds;
-        worst->cubin_bytes = one.cubin_bytes;
+        keep_worst(worst, &one);
     }
+    unda_kernel_resources one = {.size_bytes = sizeof one};
+    TRY(resident_compile_only(s, &plan, compute_capability, &one));
+    if (one.registers)
+        keep_worst(worst, &one);
     worst->shared_bytes = plan.shared_bytes;
     worst->threads = plan.threads;
     return UNDA_OK;

@@ -9,7 +9,15 @@
 
 enum { MAX_DEVICE = 64 };
 /* CUdevice_attribute */
-enum { NUM_SM = 16, L2_BYTES = 38, SM_THREADS = 39, MAJOR = 75, MINOR = 76, SHARED_BYTES_OPTIN = 97 };
+enum {
+    NUM_SM = 16,
+    L2_BYTES = 38,
+    SM_THREADS = 39,
+    MAJOR = 75,
+    MINOR = 76,
+    TOGETHER = 95,
+    SHARED_BYTES_OPTIN = 97
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu gpus[MAX_DEVICE]; /* by ordinal */
@@ -91,6 +99,13 @@ void gpu_close(struct gpu *gpu)
     pthread_mutex_lock(&lock);
     gpu->references--;
     pthread_mutex_unlock(&lock);
+}
+
+bool gpu_launches_together(const struct gpu *gpu)
+{
+    int handle, value = 0;
+    return cuda.cuLaunchKernelEx && CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
+           CU_RESULT(cuDeviceGetAttribute, &value, TOGETHER, handle) == 0 && value;
 }
 
 const unda_device_info *gpu_info(const struct gpu *gpu)

@@ -28,6 +28,8 @@ unda_status gpu_open(struct gpu **gpu, int device);
 void gpu_close(struct gpu *gpu);
 /* Name, capability, SMs, shared and L2 size, driver version; free_bytes is as of gpu_open. */
 const unda_device_info *gpu_info(const struct gpu *gpu);
+/* Whether it can launch a kernel only if all blocks are on it at once. */
+bool gpu_launches_together(const struct gpu *gpu);
 /* Only around calls of the driver itself; may be nested. */
 unda_status gpu_enter(struct gpu *gpu);
 void gpu_leave(struct gpu *gpu);
@@ -156,6 +158,7 @@ struct gpu_shape {
     int block[3];
     int shared_bytes; /* dynamic, at most the kernel's dynamic_bytes */
     bool early;       /* may start while the kernel before it ends; begins with cuda/common/early.h */
+    bool together;    /* all blocks are on the device at once, or none starts */
 };
 /* `count` threads in blocks of GPU_BLOCK. */
 enum { GPU_BLOCK = 256 };

@@ -9,8 +9,8 @@
 /* CUfunction_attribute */
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, LOCAL_BYTES = 3, NUM_REGS = 4, MAX_DYNAMIC_BYTES = 8 };
 enum { FREE_DYNAMIC_BYTES = 48 * 1024 }; /* allowed without asking */
-/* CUlaunchAttributeID: programmatic stream serialization */
-enum { STREAM_SERIALIZATION = 6 };
+/* CUlaunchAttributeID */
+enum { COOPERATIVE = 2, STREAM_SERIALIZATION = 6 };
 
 struct gpu_module {
     struct gpu *gpu;
@@ -193,8 +193,9 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
         FAIL(UNDA_ERR_INTERNAL, "kernel %s takes %lld bytes of arguments, the host has %lld", kernel->name,
              (long long)kernel->args_bytes, (long long)args_bytes);
     void *parameters[1] = {(void *)(uintptr_t)args}; /* the driver only reads */
-    if (shape->early && starts_early(kernel->gpu)) {
-        struct cuda_attribute attribute = {.id = STREAM_SERIALIZATION, .value = {1}};
+    if (shape->together || (shape->early && starts_early(kernel->gpu))) {
+        struct cuda_attribute attribute = {.id = shape->together ? COOPERATIVE : STREAM_SERIALIZATION,
+                                           .value = {1}};
         struct cuda_launch launch = {.grid = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]},
                                      .block = {(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]},
                                      .shared_bytes = (unsigned)shape->shared_bytes,

@@ -54,6 +54,21 @@ struct dg_args {
 };
 SIZE_IS(dg_args, 280);
 
+/* Many steps of DG in one launch (dg/resident.cu). */
+struct dg_resident_args {
+    /* Of the first stage; matrix and ranges are the kernel's own. q, r and r1 are read when it begins, and r, r1 and
+     * q_new, which may be q, written when it ends; nothing if q_new is NULL. */
+    struct dg_args stage;
+    unsigned long long *mailbox; /* [2][elem][NUM_FACE][NFP][words]: states at faces, with tags */
+    void *history;               /* [step]: a state (cuda/layout) of num_slot elements after it */
+    const int *slot;             /* [elem]: of the history, or -1; NULL: no element has one */
+    long long num_slot;
+    int num_step;
+    unsigned tag;      /* of the first stage; each stage takes one more, no two of a solver the same */
+    double a[5], b[5]; /* LSRK: of each stage */
+};
+SIZE_IS(dg_resident_args, 400);
+
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {
     long long row;     /* the first of them ... */
@@ -83,9 +98,10 @@ struct record_args {
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
     int num_channel, num_node, num_field;
-    long long total; /* nodes of the state */
+    long long total;  /* nodes of the state */
+    long long q_step; /* row y of blocks records step number step + y, from a state so many reals beyond q */
 };
-SIZE_IS(record_args, 80);
+SIZE_IS(record_args, 88);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {

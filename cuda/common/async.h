@@ -88,34 +88,32 @@ template <int NUM> DEVICE void store_tagged(unsigned long long *to, const double
     const unsigned long long bits = (unsigned long long)__double_as_longlong(from[0]);
     store_words(to, with_tag((unsigned)bits, tag), with_tag((unsigned)(bits >> 32), tag));
 }
-/* Looks again until all of v has the tag. */
-template <int NUM>
-DEVICE void wait_words(unsigned long long (&v)[NUM], const unsigned long long *from, unsigned tag)
+template <int NUM> DEVICE bool has_tag(const unsigned long long (&v)[NUM], unsigned tag)
 {
-    for (;;) {
-        bool all = true;
+    bool all = true;
 #pragma unroll
-        for (int i = 0; i < NUM; i++)
-            all = all && (unsigned)(v[i] >> 32) == tag;
-        if (all)
-            break;
-        look_again();
-        load_words(v, from);
-    }
+    for (int i = 0; i < NUM; i++)
+        all = all && (unsigned)(v[i] >> 32) == tag;
+    return all;
 }
-/* v: what has been found at `from`. */
-template <int NUM>
-DEVICE void take_tagged(float *to, unsigned long long (&v)[NUM], const unsigned long long *from, unsigned tag)
+template <int NUM> DEVICE void read_tagged(float *to, const unsigned long long (&v)[NUM])
 {
-    wait_words(v, from, tag);
 #pragma unroll
     for (int i = 0; i < NUM; i++)
         to[i] = __uint_as_float((unsigned)v[i]);
 }
-template <int NUM>
-DEVICE void take_tagged(double *to, unsigned long long (&v)[2], const unsigned long long *from, unsigned tag)
+template <int NUM> DEVICE void read_tagged(double *to, const unsigned long long (&v)[2])
 {
-    wait_words(v, from, tag);
     to[0] = __longlong_as_double((long long)(v[1] << 32 | (v[0] & 0xffffffff)));
+}
+/* Looks again until all of v, what has been found at `from`, has the tag. */
+template <int NUM, class T, int WORDS>
+DEVICE void take_tagged(T *to, unsigned long long (&v)[WORDS], const unsigned long long *from, unsigned tag)
+{
+    while (!has_tag(v, tag)) {
+        look_again();
+        load_words(v, from);
+    }
+    read_tagged<NUM>(to, v);
 }
 #endif

@@ -26,10 +26,10 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
         return;
     const record_channel c = a.channel[channel];
     const record_group group = a.group[c.group];
-    long long since = a.clock[1] + a.step - group.first;
+    long long since = a.clock[1] + a.step + blockIdx.y - group.first;
     if (since % group.every != 0)
         return;
-    const REAL *q = (const REAL *)a.q;
+    const REAL *q = (const REAL *)a.q + blockIdx.y * a.q_step;
     double sum = 0;
     for (int part = 0; part < c.num_row; part++) {
         long long row = c.row + (long long)part * c.skip, elem = a.elem[row];

@@ -3,13 +3,32 @@
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H
 
+/* f(t) of part i of the sources, and its weights at a node of its element. */
+static __device__ __forceinline__ REAL source_amplitude(const dg_args &a, int i)
+{
+    return ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[i]];
+}
+static __device__ __forceinline__ const REAL *source_weight(const dg_args &a, int i, int node)
+{
+    return (const REAL *)a.source_weight + ((long long)i * NP + node) * NUM_FIELD;
+}
+
 /* What part i of the sources gives a node of its element: weight f(t). */
 static __device__ __forceinline__ void source(const dg_args &a, int i, int node, REAL *rhs)
 {
-    REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[i]];
-    const REAL *weight = (const REAL *)a.source_weight + ((long long)i * NP + node) * NUM_FIELD;
+    REAL amplitude = source_amplitude(a, i);
+    const REAL *weight = source_weight(a, i, node);
     for (int f = 0; f < NUM_FIELD; f++)
         rhs[f] = weight[f] * amplitude;
+}
+
+/* rhs += weight f(t) of part i. */
+static __device__ __forceinline__ void add_source(const dg_args &a, int i, int node, REAL amplitude,
+                                                  REAL *rhs)
+{
+    const REAL *weight = source_weight(a, i, node);
+    for (int f = 0; f < NUM_FIELD; f++)
+        rhs[f] = PLUS(rhs[f], weight[f], amplitude);
 }
 
 /* rhs += weight f(t) of the sources [first, last) that lie in this element. */
@@ -19,10 +38,7 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     for (int i = first; i < last; i++) {
         if (a.source_elem[i] != elem)
             continue;
-        REAL part[NUM_FIELD];
-        source(a, i, node, part);
-        for (int f = 0; f < NUM_FIELD; f++)
-            rhs[f] += part[f];
+        add_source(a, i, node, source_amplitude(a, i), rhs);
     }
 }
 
@@ -76,24 +92,32 @@ template <bool STEPPED = false> static __device__ __forceinline__ factors factor
 #endif
 }
 
+/* old.q, and old.r of UPDATE_LSRK, become the new ones. */
+static __device__ __forceinline__ void advance(const dg_args &a, const factors &by, old_state &old,
+                                               const REAL *rhs)
+{
+#if UPDATE == UPDATE_LSRK
+#pragma unroll
+    for (int f = 0; f < NUM_FIELD; f++) {
+        old.r[f] = a.a == 0 ? by.rhs * rhs[f] : SUM2(by.second, old.r[f], by.rhs, rhs[f]);
+        old.q[f] = PLUS(old.q[f], by.third, old.r[f]);
+    }
+#elif UPDATE == UPDATE_AB3
+#pragma unroll
+    for (int f = 0; f < NUM_FIELD; f++)
+        old.q[f] += SUM3(by.rhs, rhs[f], by.second, old.r1[f], by.third, old.r[f]);
+#endif
+}
+
 static __device__ __forceinline__ void update_by(const dg_args &a, const factors &by, long long at,
                                                  old_state &old, const REAL *rhs, int more = 0)
 {
     long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
-#if UPDATE == UPDATE_RHS
-    store_node<NUM_FIELD>(r, total, at, rhs, more);
-#elif UPDATE == UPDATE_LSRK
-#pragma unroll
-    for (int f = 0; f < NUM_FIELD; f++) {
-        old.r[f] = a.a == 0 ? by.rhs * rhs[f] : by.second * old.r[f] + by.rhs * rhs[f];
-        old.q[f] += by.third * old.r[f];
-    }
+    advance(a, by, old, rhs);
+#if UPDATE == UPDATE_LSRK
     store_node<NUM_FIELD>(r, total, at, old.r, more);
 #else
-#pragma unroll
-    for (int f = 0; f < NUM_FIELD; f++)
-        old.q[f] += by.rhs * rhs[f] + by.second * old.r1[f] + by.third * old.r[f];
     store_node<NUM_FIELD>(r, total, at, rhs, more);
 #endif
 #if UPDATE != UPDATE_RHS

@@ -23,6 +23,7 @@
  * Matrix products of fields in physical components, which know no material, use `from_reference` with the
  * coefficients UNIT_COEF; of what they give, `rates` makes dq/dt and leaves auxiliary fields alone. With pairs
  * (GRAD_DIV = n) that is acc_i of the n first fields. */
+#include "physics/sum.h"
 #include "physics/undefine.h"
 
 #define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
@@ -90,16 +91,16 @@ DEVICE double FN(energy)(const double *q, const double *material)
 DEVICE void FN(to_reference)(const VAL *q, const VAL *g, VAL *u)
 {
     u[0] = q[0];
-    u[1] = g[0] * q[1] + g[1] * q[2] + g[2] * q[3];
-    u[2] = g[3] * q[1] + g[4] * q[2] + g[5] * q[3];
-    u[3] = g[6] * q[1] + g[7] * q[2] + g[8] * q[3];
+    u[1] = SUM3(g[0], q[1], g[1], q[2], g[2], q[3]);
+    u[2] = SUM3(g[3], q[1], g[4], q[2], g[5], q[3]);
+    u[3] = SUM3(g[6], q[1], g[7], q[2], g[8], q[3]);
 }
 
 /* Trace (p, m.v) of a state in physical components. */
 DEVICE void FN(trace)(const VAL *q, const VAL *m, VAL *t)
 {
     t[0] = q[0];
-    t[1] = m[0] * q[1] + m[1] * q[2] + m[2] * q[3];
+    t[1] = SUM3(m[0], q[1], m[1], q[2], m[2], q[3]);
 }
 
 /* The ordinary flux imposes a boundary condition if the outer trace is `reflect` of the inner one. Between
@@ -124,11 +125,11 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
 {
     (void)m;
     VAL dp = out[0] - in[0], dv = out[1] - in[1];
-    VAL w = face_coef[0] * dv + face_coef[1] * dp;
+    VAL w = SUM2(face_coef[0], dv, face_coef[1], dp);
 #if BOTH_JUMPS
     VAL half = (REAL)0.5 - (REAL)0.5 * upwind;
-    s[0] = upwind * w + half * dv;
-    s[1] = upwind * face_coef[2] * w + half * dp;
+    s[0] = SUM2(upwind, w, half, dv);
+    s[1] = SUM2(upwind * face_coef[2], w, half, dp);
 #else
     (void)upwind;
     s[0] = w;
@@ -158,9 +159,9 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VAL *rhs)
 {
     rhs[0] = -coef[1] * acc[0];
-    rhs[1] = -coef[0] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
-    rhs[2] = -coef[0] * (g[1] * acc[1] + g[4] * acc[2] + g[7] * acc[3]);
-    rhs[3] = -coef[0] * (g[2] * acc[1] + g[5] * acc[2] + g[8] * acc[3]);
+    rhs[1] = -coef[0] * SUM3(g[0], acc[1], g[3], acc[2], g[6], acc[3]);
+    rhs[2] = -coef[0] * SUM3(g[1], acc[1], g[4], acc[2], g[7], acc[3]);
+    rhs[3] = -coef[0] * SUM3(g[2], acc[1], g[5], acc[2], g[8], acc[3]);
 }
 
 /* dq/dt from what `from_reference` gives of UNIT_COEF, (div v, grad p). */

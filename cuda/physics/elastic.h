@@ -11,6 +11,7 @@
  *   normal      w_n = (dT_n + Zp+ dv_n) / (Zp- + Zp+),    T_n* - T_n- = Zp- w_n,
  *   tangential  w_t = (dT_t + Zs+ dv_t) / (Zs- + Zs+),    T_t* - T_t- = Zs- w_t,    0 where Zs- + Zs+ = 0.
  * So w alone is lifted. Central: the mean of both states; where one side is a fluid v_t* = v_t-, T_t* = 0. */
+#include "physics/sum.h"
 #include "physics/undefine.h"
 
 #define GRAD_DIV      3 /* v_i and row i of sigma */
@@ -91,9 +92,9 @@ DEVICE double FN(energy)(const double *q, const double *material)
 /* to = sigma m. */
 DEVICE void FN(traction)(const VAL *q, const VAL *m, VAL *to)
 {
-    to[0] = q[3] * m[0] + q[8] * m[1] + q[7] * m[2];
-    to[1] = q[8] * m[0] + q[4] * m[1] + q[6] * m[2];
-    to[2] = q[7] * m[0] + q[6] * m[1] + q[5] * m[2];
+    to[0] = SUM3(q[3], m[0], q[8], m[1], q[7], m[2]);
+    to[1] = SUM3(q[8], m[0], q[4], m[1], q[6], m[2]);
+    to[2] = SUM3(q[7], m[0], q[6], m[1], q[5], m[2]);
 }
 
 DEVICE void FN(to_reference)(const VAL *q, const VAL *g, VAL *u)
@@ -129,15 +130,15 @@ DEVICE void FN(mirror)(int condition, REAL *weight)
 
 DEVICE VAL FN(dot)(const VAL *a, const VAL *b)
 {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    return SUM3(a[0], b[0], a[1], b[1], a[2], b[2]);
 }
 
 DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const VAL *weight, VAL *out)
 {
     VAL v = weight[2] * face_coef[6] * FN(dot)(in, m), tau = weight[2] * face_coef[6] * FN(dot)(in + 3, m);
     for (int i = 0; i < 3; i++) {
-        out[i] = weight[0] * in[i] + v * m[i];
-        out[3 + i] = weight[1] * in[3 + i] - tau * m[i];
+        out[i] = SUM2(weight[0], in[i], v, m[i]);
+        out[3 + i] = MINUS2(weight[1], in[3 + i], tau, m[i]);
     }
 }
 
@@ -150,17 +151,17 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
         dtau[i] = out[3 + i] - in[3 + i];
     }
     VAL dv_m = FN(dot)(dv, m), dtau_m = FN(dot)(dtau, m);
-    VAL along = face_coef[2] * dv_m + face_coef[3] * dtau_m, w[3];
+    VAL along = SUM2(face_coef[2], dv_m, face_coef[3], dtau_m), w[3];
     for (int i = 0; i < 3; i++)
-        w[i] = face_coef[0] * dv[i] + face_coef[1] * dtau[i] + along * m[i];
+        w[i] = SUM3(face_coef[0], dv[i], face_coef[1], dtau[i], along, m[i]);
 #if BOTH_JUMPS
     VAL half = (REAL)0.5 - (REAL)0.5 * upwind, solid = face_coef[7], fluid = 1 - solid;
     VAL v_n = fluid * face_coef[6] * dv_m, tau_n = fluid * face_coef[6] * dtau_m;
     VAL own_n = face_coef[6] * FN(dot)(in + 3, m), w_n = face_coef[5] * FN(dot)(w, m);
     for (int i = 0; i < 3; i++) {
-        s[i] = upwind * w[i] + half * (solid * dv[i] + v_n * m[i]);
-        s[3 + i] = upwind * (face_coef[4] * w[i] + w_n * m[i]) +
-                   half * (solid * dtau[i] + tau_n * m[i] - 2 * fluid * (in[3 + i] - own_n * m[i]));
+        s[i] = SUM2(upwind, w[i], half, SUM2(solid, dv[i], v_n, m[i]));
+        VAL rest = MINUS(SUM2(solid, dtau[i], tau_n, m[i]), 2 * fluid, MINUS(in[3 + i], own_n, m[i]));
+        s[3 + i] = SUM2(upwind, SUM2(face_coef[4], w[i], w_n, m[i]), half, rest);
     }
 #else
     (void)upwind;
@@ -188,7 +189,7 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 #else
     VAL along = lift_coef[4] * FN(dot)(y, lift_coef);
     for (int i = 0; i < 3; i++)
-        z[i] = lift_coef[3] * y[i] + along * lift_coef[i];
+        z[i] = SUM2(lift_coef[3], y[i], along, lift_coef[i]);
 #endif
     for (int i = 0; i < 3; i++)
         z[3 + i] = y[i];
@@ -202,11 +203,11 @@ DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VA
     for (int i = 0; i < 3; i++) {
         rhs[i] = coef[0] * acc[i];
         for (int k = 0; k < 3; k++)
-            e[i][k] = acc[3 + i] * g[k] + acc[6 + i] * g[3 + k] + acc[9 + i] * g[6 + k];
+            e[i][k] = SUM3(acc[3 + i], g[k], acc[6 + i], g[3 + k], acc[9 + i], g[6 + k]);
     }
     VAL pressure = coef[1] * (e[0][0] + e[1][1] + e[2][2]);
     for (int i = 0; i < 3; i++)
-        rhs[3 + i] = pressure + 2 * coef[2] * e[i][i];
+        rhs[3 + i] = PLUS(pressure, 2 * coef[2], e[i][i]);
     rhs[6] = coef[2] * (e[1][2] + e[2][1]);
     rhs[7] = coef[2] * (e[0][2] + e[2][0]);
     rhs[8] = coef[2] * (e[0][1] + e[1][0]);

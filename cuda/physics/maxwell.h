@@ -15,6 +15,7 @@
  * g_ab = t_a.t_b and n = t_1 x t_2 / (det |m|),
  *   (n x A)^1 = -A_2 / (det |m|),    (n x A)^2 = A_1 / (det |m|),    A^a = (g^-1)_ab A_b,
  * so det |m| w^a are two scalars and are lifted; g_ab enters where dE and n x w need it. */
+#include "physics/sum.h"
 #include "physics/undefine.h"
 
 #define GRAD_DIV      0 /* curls of two vectors, see cuda/space */
@@ -76,7 +77,7 @@ DEVICE double FN(energy)(const double *q, const double *material)
 
 DEVICE VAL FN(dot)(const VAL *a, const VAL *b)
 {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    return SUM3(a[0], b[0], a[1], b[1], a[2], b[2]);
 }
 
 /* u = (E.e_k, H.e_k); e: rows e_k. u may be q. */
@@ -120,14 +121,14 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *t, const VAL *face_coef, const
 DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *t, const VAL *face_coef, VAL upwind, VAL *s)
 {
     VAL de1 = out[0] - in[0], de2 = out[1] - in[1], dh1 = out[2] - in[2], dh2 = out[3] - in[3];
-    VAL w1 = face_coef[1] * (t[8] * de1 - t[7] * de2) - face_coef[0] * dh2;
-    VAL w2 = face_coef[1] * (t[6] * de2 - t[7] * de1) + face_coef[0] * dh1;
+    VAL w1 = MINUS2(face_coef[1], MINUS2(t[8], de1, t[7], de2), face_coef[0], dh2);
+    VAL w2 = SUM2(face_coef[1], MINUS2(t[6], de2, t[7], de1), face_coef[0], dh1);
 #if BOTH_JUMPS
     VAL half = (REAL)0.5 - (REAL)0.5 * upwind, z = upwind * face_coef[2];
-    s[0] = upwind * w1 - half * dh2;
-    s[1] = upwind * w2 + half * dh1;
-    s[2] = -z * (t[7] * w1 + t[8] * w2) - half * de2;
-    s[3] = z * (t[6] * w1 + t[7] * w2) + half * de1;
+    s[0] = MINUS2(upwind, w1, half, dh2);
+    s[1] = SUM2(upwind, w2, half, dh1);
+    s[2] = MINUS2(-z, SUM2(t[7], w1, t[8], w2), half, de2);
+    s[3] = SUM2(z, SUM2(t[6], w1, t[7], w2), half, de1);
 #else
     (void)upwind;
     s[0] = w1;
@@ -152,8 +153,8 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
     z[2] = y[2];
     z[3] = y[3];
 #else
-    z[2] = -(lift_coef[1] * y[0] + lift_coef[2] * y[1]);
-    z[3] = lift_coef[0] * y[0] + lift_coef[1] * y[1];
+    z[2] = -SUM2(lift_coef[1], y[0], lift_coef[2], y[1]);
+    z[3] = SUM2(lift_coef[0], y[0], lift_coef[1], y[1]);
 #endif
 }
 
@@ -171,8 +172,8 @@ DEVICE void FN(rates)(const VAL *w, const VAL *coef, VAL *rhs)
 DEVICE void FN(from_reference)(const VAL *acc, const VAL *e, const VAL *coef, VAL *rhs)
 {
     for (int i = 0; i < 3; i++) {
-        rhs[i] = coef[0] * (e[i] * acc[0] + e[3 + i] * acc[1] + e[6 + i] * acc[2]);
-        rhs[3 + i] = -coef[1] * (e[i] * acc[3] + e[3 + i] * acc[4] + e[6 + i] * acc[5]);
+        rhs[i] = coef[0] * SUM3(e[i], acc[0], e[3 + i], acc[1], e[6 + i], acc[2]);
+        rhs[3 + i] = -coef[1] * SUM3(e[i], acc[3], e[3 + i], acc[4], e[6 + i], acc[5]);
     }
 }
 
@@ -180,5 +181,5 @@ DEVICE void FN(from_reference)(const VAL *acc, const VAL *e, const VAL *coef, VA
 DEVICE void FN(local)(const VAL *q, const VAL *law, VAL *rhs)
 {
     for (int i = 0; i < 3; i++)
-        rhs[i] -= law[0] * q[i];
+        rhs[i] = MINUS(rhs[i], law[0], q[i]);
 }

@@ -2,7 +2,8 @@
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
- * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _SEED.
+ * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _TOGETHER=1 (a launch may ask for all its
+ * blocks at once), _RESIDENT=n (blocks of a multiprocessor), _SEED.
  * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp. */
 #include "runtime.h"
 
@@ -30,7 +31,7 @@ namespace {
 enum {
     INVALID_VALUE = 1, OUT_OF_MEMORY, NOT_INITIALIZED, NO_DEVICE = 100, INVALID_DEVICE, INVALID_IMAGE = 200,
     INVALID_CONTEXT, NO_BINARY = 209, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
-    OUT_OF_RESOURCES, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNMATCHED = 903
+    OUT_OF_RESOURCES, TOO_LARGE = 720, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNMATCHED = 903
 };
 const size_t page = 4096, shared_limit = 232448;
 typedef uint64_t u64;
@@ -46,6 +47,7 @@ std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
 size_t used;
+constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
 bool initialised, open; /* open: all device memory is accessible */
 char detail[256] = "emulated error";
@@ -135,7 +137,7 @@ API cuDeviceGetName(char *name, int bytes, int) { ENTER; snprintf(name, bytes, "
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
-    return look_up({{16, 4}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {97, (int)shared_limit}}, which, value);
+    return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
 API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }
@@ -358,7 +360,14 @@ struct launch_config {
     unsigned num_attribute;
 };
 API cuLaunchKernelEx(const launch_config *c, void *f, void **parameters, void **extra) {
-    if (extra || c->num_attribute != 1 || c->attribute->id != 6)
+    if (extra || c->num_attribute != 1 || c->attribute->value[0] != 1)
         return INVALID_VALUE;
-    return launch(f, c->grid, c->block, c->shared, c->stream, parameters, c->attribute->value[0] != 0);
+    if (c->attribute->id == 6)
+        return launch(f, c->grid, c->block, c->shared, c->stream, parameters, true);
+    int of_sm = 0, result = cuOccupancyMaxActiveBlocksPerMultiprocessor(&of_sm, f, (int)(c->block.x * c->block.y * c->block.z), c->shared);
+    if (c->attribute->id != 2 || result)
+        return INVALID_VALUE;
+    if (c->grid.x * c->grid.y * c->grid.z > (unsigned)(NUM_SM * of_sm))
+        return TOO_LARGE;
+    return launch(f, c->grid, c->block, c->shared, c->stream, parameters, false);
 }

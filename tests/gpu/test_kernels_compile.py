@@ -130,6 +130,30 @@ def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
 
 
+#: Launches of many steps, beside a stage of few spills; and what one of eight cells a block may spill.
+RESIDENT, RESIDENT_BUDGET = {"resident": 256, "rows": 1, "cols": 1, "tile": 8, "blocks": 1}, 96
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("physics", "degree"),
+    [
+        ("acoustic", 3),
+        *(
+            pytest.param(physics, degree, marks=pytest.mark.slow)
+            for physics in ("acoustic", "elastic", "maxwell")
+            for degree in range(1, 7)
+        ),
+    ],
+)
+def test_launches_of_many_steps_compile_without_spilling(physics, degree):
+    cases = [case for case in quarter(every(degree, 90, physics)) if case["kernel"] == "fused"]
+    if (physics, degree) == ("acoustic", 3):
+        cases = cases[:1]
+    found = compile_all([case | {"kernel_options": RESIDENT} for case in cases])
+    assert [one["spill_bytes"] for one in found if one["spill_bytes"] > RESIDENT_BUDGET] == []
+
+
 #: Of kernel lines: what one block more on an SM costs, where metrics are read and where they are computed.
 LINES_KNOWN = {
     ("float32", "elastic", 2): 32, ("float32", "elastic", 4): 16, ("float32", "elastic", 5): 16,

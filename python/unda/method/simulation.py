@@ -582,6 +582,8 @@ class Simulation(Pictures):
         arithmetic = ", products of pairs of FP16 numbers" if kernel == "tensor" else ""
         if options.get("compute") == "tf32":
             arithmetic = f", {_TF32}"
+        if options.get("resident", 1) > 1:
+            arithmetic += f", up to {options['resident']} steps a launch"
         return f"{where}, kernel {kernel} {{{', '.join(map(str, options.values()))}}}{arithmetic}"
 
     def __repr__(self) -> str:

@@ -41,6 +41,8 @@ _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
 }
 _FAR_SLOWER = 2.0  # a kernel whose own table is slower than this times the best is not tuned
 _RUNS = 10  # launches of each candidate
+_MANY_STEPS = 64  # of a call, so many that several may be one launch
+_BY_SIZE = "resident"  # an option that the library chooses for each mesh
 _STEPS = 40  # of each candidate on a grid, where a launch is one
 _MOST_LEVELS = 512  # of a launch: longer ones would delay Ctrl-C
 _SPILL_BYTES = 32  # of a thread; spilling a vector or two may pay
@@ -199,7 +201,8 @@ def tuned(
 
     def measure(kernel: str, options: Plan | None) -> tuple[float, Plan]:
         with method(mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords) as sim:
-            return speed.kernel_seconds(sim, _RUNS)["stage"]["seconds"], sim.config["kernel_options"]
+            sim._stepping.ahead(_MANY_STEPS)  # with what calls of many steps use
+            return _stage_seconds(sim), sim.config["kernel_options"]
 
     search = _Search(measure)
     shape = lib.UNDA_HEX if mesh.shape == "hex" else lib.UNDA_TET
@@ -217,11 +220,20 @@ def tuned(
         seconds, plan = search.climb(one, begin, plan, partial(_changed, parts=parts))
         first = min(first, begin)
         if seconds < best:
-            best, choice = seconds, (one, plan)
+            best, choice = seconds, (one, {name: plan[name] for name in plan if name != _BY_SIZE})
     if math.isinf(best):  # none runs: making the simulation says why
         return choice
     memory.keep(choice, best, first, search.num, "stage")
     return choice
+
+
+def _stage_seconds(sim: Any) -> float:
+    """Time a stage as calls of many steps take it."""
+    found = speed.kernel_seconds(sim, _RUNS)
+    many = found.get("dg_resident")
+    if many is None:
+        return found["stage"]["seconds"]
+    return many["seconds"] * many["launches"] / int(sim._solver.info().num_stage)
 
 
 def _shape(method: Any, mesh: Any, medium: Any, keywords: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,391 @@
+/* cuda_resident.c: many steps of a small problem in one launch (cuda/dg/resident.cu), with the bits of kernel fused stage
+ * by stage. Decided when a solver is made: option "resident" of kernel fused, most steps of a launch, 1 where it is not
+ * used. What it needs on the device is made when a call may be long. Next: cuda.c, which asks before each step. */
+#include "cuda.h"
+
+#include "common/index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_STEP = 256, /* of a launch, which then takes about a millisecond */
+    /* Of what is left of a call, unless the option asks for such launches: fewer go stage by stage. */
+    LEAST_STEP = 8,
+    LEAST_CALL = 32, /* the same: steps of a call for which the kernel is compiled */
+    MOST_TILE = 256, /* elements of a block */
+    MOST_ROWS = 2,   /* nodes of a thread */
+    /* Of 16 bytes that a block sends in a stage. With more it was measured to be less than 1.3 times as fast as one
+     * stage a launch, and is not used unless the option asks for it. */
+    MOST_PACKET = 2950,
+    HISTORY_BYTES = 64 << 20, /* states of elements with receivers after each step of a launch */
+    NUM_FRAME = 9,            /* of any physics, at most (cuda/physics) */
+};
+
+/* ---- plan ---- */
+
+static int quads(int count)
+{
+    return (count + 3) / 4;
+}
+
+/* Numbers of a row of the matrices. */
+static int row_words(const struct space *space)
+{
+    return 4 * (3 * quads(space->num_node) + space->num_face * quads(space->num_face_node));
+}
+
+static int row_groups(const unda_solver *s, const struct plan *plan)
+{
+    return (dg_tables(s)->space.num_node + plan->rows - 1) / plan->rows;
+}
+
+/* At least sizeof(struct tile) of cuda/dg/resident.cu. */
+static int64_t tile_bytes(const unda_solver *s, int tile)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int vector = 16 / s->real_bytes, sides = dg->space.num_face * tile;
+    int64_t state = (int64_t)tile * dg->space.num_node * ((p->num_ref + vector - 1) / vector * vector);
+    int64_t jumps = (int64_t)sides * 4 * quads(dg->space.num_face_node) * p->num_jump[dg->both_jumps];
+    int64_t tables =
+        (int64_t)tile * ELEM_WORDS(p->num_coef) + sides * (NUM_FRAME + p->num_face_coef + p->num_lift_coef);
+    return (state + jumps + tables) * s->real_bytes + 4 * sides + 16;
+}
+
+/* Registers of a thread: warps are spread over four schedulers, each of which has a quarter of them. */
+static int registers(int threads)
+{
+    int warps = ((threads + 31) / 32 + 3) / 4, num = 65536 / 4 / (32 * warps) / 8 * 8;
+    return num < 255 ? num : 255;
+}
+
+/* Those that a thread needs: for its state and sums, or its rows of the matrices as well, and what else there is. */
+static int registers_needed(const unda_solver *s, const struct plan *plan, bool held)
+{
+    enum { ADDRESSES = 38, OTHERS = 4, MATRIX = 12, LETTERS = 4 };
+    const struct physics *p = dg_tables(s)->physics;
+    int row = 3 * p->num_field + p->num_ref + (held ? row_words(&dg_tables(s)->space) : MATRIX);
+    return (plan->rows * row + p->num_ref) * s->real_bytes / 4 + ADDRESSES +
+           (OTHERS + (held ? LETTERS : 0)) * s->real_bytes;
+}
+
+static bool holds_rows(const unda_solver *s, const struct plan *plan)
+{
+    return registers_needed(s, plan, true) <= registers(plan->threads);
+}
+
+static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
+{
+    gpu_define(defines, "ROWS=%d", plan->rows);
+    gpu_define(defines, "HELD=%d", holds_rows(s, plan));
+}
+
+static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
+{
+    (void)table;
+    const struct element *el = dg_tables(s)->space.element;
+    int np = el->num_node, nf = el->num_face_node, num_row = row_groups(s, plan) * plan->rows;
+    double *lift = matrix + (int64_t)3 * quads(np) * num_row * 4;
+    for (int row = 0; row < np; row++) {
+        for (int k = 0; k < np; k++)
+            for (int j = 0; j < 3; j++)
+                matrix[((3 * (k / 4) + j) * num_row + row) * 4 + k % 4] =
+                    el->derivative[((int64_t)j * np + row) * np + k];
+        for (int face = 0; face < dg_tables(s)->space.num_face; face++)
+            for (int m = 0; m < nf; m++)
+                lift[((face * quads(nf) + m / 4) * num_row + row) * 4 + m % 4] =
+                    el->lift[((int64_t)face * np + row) * nf + m];
+    }
+    return UNDA_OK;
+}
+
+static const struct dg_kernel resident_kernel = {.base = {.name = "resident"},
+                                                 .file = "dg/resident.cu",
+                                                 .layout = &layout_nodes,
+                                                 .num_function = 1,
+                                                 .function = {"dg_resident"},
+                                                 .define = define,
+                                                 .pack = pack};
+
+/* A block of so many elements with shared_bytes of shared memory; false: they do not fit. */
+static bool choose(const unda_solver *s, int64_t tile, int64_t shared_bytes, struct plan *plan)
+{
+    const struct space *space = &dg_tables(s)->space;
+    if (tile > MOST_TILE || tile_bytes(s, (int)tile) > shared_bytes)
+        return false;
+    for (int rows = 1; rows <= MOST_ROWS; rows++) {
+        *plan = (struct plan){.kernel = &resident_kernel, .tile = (int)tile, .rows = rows};
+        plan->threads = row_groups(s, plan) * plan->tile;
+        plan->shared_bytes = (int)tile_bytes(s, plan->tile);
+        plan->num_matrix = (int64_t)row_groups(s, plan) * rows * row_words(space);
+        if (plan->threads <= 1024 && registers_needed(s, plan, false) <= registers(plan->threads))
+            return true;
+    }
+    return false;
+}
+
+static int *option(struct plan *plan)
+{
+    const struct kernel *kernel = &plan->kernel->base;
+    for (int i = 0; i < kernel->num_part; i++)
+        if (strcmp(kernel->part[i].name, "resident") == 0)
+            return &plan->part[i];
+    return NULL;
+}
+
+/* Packets of 16 bytes that an element sends: all fields at its face nodes, each word of 4 bytes with its tag. */
+static int64_t num_packet(const unda_solver *s)
+{
+    const struct space *space = &dg_tables(s)->space;
+    int words = dg_tables(s)->physics->num_field * s->real_bytes / 4;
+    return (int64_t)space->num_face * space->num_face_node * ((words + 1) / 2);
+}
+
+/* One block on each multiprocessor, all of about the same size. */
+void resident_plan(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    const unda_device_info *device = gpu_info(t->gpu);
+    int64_t tile = (dg_tables(s)->space.num_owned + device->num_sm - 1) / device->num_sm;
+    int *most = option(&t->plan);
+    if (!most)
+        return;
+    t->resident.asked = *most > 1;
+    bool pays = t->resident.asked || num_packet(s) * tile <= MOST_PACKET;
+    if (*most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
+        !choose(s, tile, device->shared_bytes, &t->resident.plan))
+        *most = 1;
+    else if (*most == 0)
+        *most = MOST_STEP;
+    t->resident.most_step = *most;
+}
+
+/* ---- tables ---- */
+
+void resident_free(struct resident *r)
+{
+    gpu_pool_free(&r->pool);
+    gpu_module_free(r->module);
+    *r = (struct resident){.most_step = 0};
+}
+
+static unda_status upload(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    int64_t bytes = 2 * 16 * num_packet(s) * dg_tables(s)->space.num_owned;
+    SCRATCH double *matrix = NULL;
+    TRY(array_try(&matrix, r->plan.num_matrix, sizeof *matrix, "matrix"));
+    TRY(pack(s, &r->plan, matrix, NULL));
+    TRY(gpu_pool_alloc(&r->pool, t->gpu, &r->matrix, r->plan.num_matrix * s->real_bytes, "matrix"));
+    TRY(gpu_pool_alloc(&r->pool, t->gpu, &r->mailbox, bytes, "mailboxes"));
+    TRY(gpu_zero_async(t->stream, r->mailbox, bytes));
+    TRY(gpu_upload_reals(t->stream, r->matrix, matrix, r->plan.num_matrix, s->real_bytes));
+    return gpu_sync(t->stream);
+}
+
+/* Without room for all its blocks at once the kernel is not used. */
+static unda_status compile(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    struct gpu_defines defines = {.num = 0};
+    int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
+    struct gpu_source source = plan_source(s, &r->plan, update, &defines);
+    int64_t room, num = dg_tables(s)->space.num_owned;
+    double begin = clock_seconds();
+    r->num_block = (num + r->plan.tile - 1) / r->plan.tile;
+    r->incident = dg_tables(s)->num_incident > 0;
+    gpu_module_free(r->module);
+    r->module = NULL;
+    TRY(gpu_module_new(&r->module, t->gpu, &source));
+    TRY(gpu_kernel_get(&r->kernel, r->module, "dg_resident", r->plan.shared_bytes));
+    s->compile_seconds += clock_seconds() - begin;
+    TRY(gpu_resident_blocks(&r->kernel, r->plan.threads, r->plan.shared_bytes, &room));
+    if (r->num_block > room) {
+        log_add(UNDA_LOG_WARNING,
+                "the device has room for %lld of %lld resident blocks: steps go stage by stage",
+                (long long)room, (long long)r->num_block);
+        *option(&t->plan) = r->most_step = 1;
+    }
+    return UNDA_OK;
+}
+
+unda_status resident_compile_only(const unda_solver *s, const struct plan *stage, int compute_capability,
+                                  unda_kernel_resources *resources)
+{
+    /* Of an H200 with about a thousand elements. */
+    enum { USUAL_TILE = 8, SHARED_BYTES = 227 << 10 };
+    struct gpu_defines defines = {.num = 0};
+    struct plan plan, given = *stage;
+    const int *most = option(&given);
+    if (!most || *most < 2 || !choose(s, USUAL_TILE, SHARED_BYTES, &plan))
+        return UNDA_OK;
+    int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
+    struct gpu_source source = plan_source(s, &plan, update, &defines);
+    return gpu_compile_only(&source, "dg_resident", compute_capability, resources);
+}
+
+/* ---- points ---- */
+
+/* Numbers the elements of receivers: of each element, and of each of `rows` rows of weights. */
+static unda_status list_slots(unda_solver *s, const int64_t *elem, int64_t rows)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    int64_t num = dg_tables(s)->space.num_owned;
+    SCRATCH int32_t *slot = NULL;
+    SCRATCH int64_t *of_row = NULL;
+    TRY(array_try(&slot, num, sizeof *slot, "receivers"));
+    TRY(array_try(&of_row, rows, sizeof *of_row, "receivers"));
+    r->num_slot = 0;
+    for (int64_t i = 0; i < num; i++)
+        slot[i] = -1;
+    for (int64_t i = 0; i < rows; i++) {
+        if (slot[elem[i]] < 0)
+            slot[elem[i]] = r->num_slot++;
+        of_row[i] = slot[elem[i]];
+    }
+    r->num_slot = (r->num_slot + 3) / 4 * 4; /* the state after each step begins at a whole vector */
+    TRY(gpu_pool_copy(&t->lists, t->stream, &r->slot, slot, 4 * num, "receivers"));
+    return gpu_pool_copy(&t->lists, t->stream, &r->row_slot, of_row, 8 * rows, "receivers");
+}
+
+unda_status resident_list(unda_solver *s, const int64_t *elem, int64_t rows)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    struct dg_parts parts;
+    OWNER void *owned = NULL;
+    if (r->most_step < 2)
+        return UNDA_OK;
+    int64_t num = (dg_tables(s)->space.num_owned + r->plan.tile - 1) / r->plan.tile;
+    TRY(list_slots(s, elem, rows));
+    TRY(dg_parts_new(s, r->plan.tile, num, &parts, &owned));
+    if (parts.incident_range)
+        TRY(gpu_pool_copy(&t->lists, t->stream, &r->incident_range, parts.incident_range, 4 * (num + 1),
+                          "incident waves"));
+    return gpu_pool_copy(&t->lists, t->stream, &r->source_range, parts.range, 4 * (num + 1), "source ranges");
+}
+
+static int64_t slots_bytes(const unda_solver *s)
+{
+    return tables(s)->resident.num_slot * dg_elem_bytes(s);
+}
+
+unda_status resident_reserve(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    if (r->most_step < 2 || s->max_step < (r->asked ? 1 : LEAST_CALL))
+        return UNDA_OK;
+    if (!r->module || r->incident != (dg_tables(s)->num_incident > 0))
+        TRY(compile(s));
+    if (r->most_step < 2)
+        return UNDA_OK;
+    if (!r->matrix)
+        TRY(upload(s));
+    r->num_step = r->most_step < s->max_step ? r->most_step : s->max_step;
+    while (r->num_step > 1 && r->num_step * slots_bytes(s) > HISTORY_BYTES)
+        r->num_step /= 2;
+    return gpu_pool_alloc(&t->room, t->gpu, &r->history, r->num_step * slots_bytes(s), "receivers");
+}
+
+/* ---- steps ---- */
+
+static int64_t least(const struct resident *r)
+{
+    return r->asked ? 1 : LEAST_STEP;
+}
+
+bool resident_takes(const unda_solver *s, int64_t num_step)
+{
+    const struct resident *r = &tables(s)->resident;
+    const struct integration *in = &dg_tables(s)->integration;
+    return r->most_step > 1 && r->module && num_step >= least(r) && in->num_valid == in->kind->num_level;
+}
+
+/* keep: the state becomes that after these steps. */
+static unda_status launch(unda_solver *s, int64_t num_step, int64_t time, bool keep)
+{
+    struct dg_cuda *t = tables(s);
+    struct resident *r = &t->resident;
+    const struct integrator *kind = dg_tables(s)->integration.kind;
+    const double *c = kind->stage[0];
+    struct stage stage = {kind->update, BUF_R, time, c[1], c[2], c[3], c[4], c[5]};
+    struct dg_resident_args a = {.stage = dg_cuda_arguments(s, &stage),
+                                 .mailbox = POINTER(r->mailbox),
+                                 .history = POINTER(r->history),
+                                 .slot = r->num_slot ? POINTER(r->slot) : NULL,
+                                 .num_slot = r->num_slot,
+                                 .num_step = (int)num_step,
+                                 .tag = r->tag + 1};
+    struct gpu_shape shape = {.grid = {r->num_block},
+                              .block = {r->plan.threads},
+                              .shared_bytes = r->plan.shared_bytes,
+                              .together = true};
+    a.stage.q_new = keep ? POINTER(t->buffer[BUF_Q]) : NULL;
+    a.stage.matrix = POINTER(r->matrix);
+    a.stage.source_range = POINTER(r->source_range);
+    a.stage.incident_range = POINTER(r->incident_range);
+    for (int k = 0; k < kind->num_stage; k++) {
+        a.a[k] = kind->stage[k][1];
+        a.b[k] = kind->stage[k][2];
+    }
+    r->tag += (unsigned)(num_step * kind->num_stage);
+    return gpu_launch(&r->kernel, t->stream, &shape, &a, sizeof a);
+}
+
+/* From the history, whose first state is that of the step after the present one. */
+static unda_status record(unda_solver *s, int64_t num_step)
+{
+    struct dg_cuda *t = tables(s);
+    const struct resident *r = &t->resident;
+    struct record_args a = points_record_args(s);
+    struct gpu_shape shape = gpu_threads((int64_t)t->num_channel * 32);
+    if (t->num_channel == 0)
+        return UNDA_OK;
+    a.q = POINTER(r->history);
+    a.elem = POINTER(r->row_slot);
+    a.step++;
+    a.total = r->num_slot * a.num_node;
+    a.q_step = a.total * a.num_field;
+    shape.grid[1] = num_step;
+    return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
+}
+
+unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time)
+{
+    const struct resident *r = &tables(s)->resident;
+    while (num_step >= least(r)) {
+        int64_t num = num_step < r->num_step ? num_step : r->num_step;
+        TRY(launch(s, num, *time, true));
+        TRY(record(s, num));
+        s->step += num;
+        *time += num * dg_tables(s)->integration.kind->num_stage;
+        num_step -= num;
+    }
+    return UNDA_OK;
+}
+
+/* ---- profile ---- */
+
+static unda_status queue_launch(void *of)
+{
+    unda_solver *s = of;
+    return launch(s, tables(s)->resident.num_step, 0, false);
+}
+
+unda_status resident_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+{
+    const struct resident *r = &tables(s)->resident;
+    int at = profile->num_kernel;
+    if (!resident_takes(s, r->num_step))
+        return UNDA_OK;
+    snprintf(profile->name[at], sizeof profile->name[at], "dg_resident");
+    profile->launches[at] = 1 / (double)r->num_step;
+    profile->num_kernel++;
+    return gpu_median_seconds(&(struct gpu_work){tables(s)->stream, queue_launch, s}, num_run,
+                              &profile->seconds[at]);
+}

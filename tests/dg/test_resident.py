@@ -1,0 +1,238 @@
+"""Many steps in one launch have the bits of kernel fused stage by stage, in every case, or are not taken.
+
+Few cases on the stand-in driver, which runs blocks that look for each other's words by turns in random order;
+all degrees and pairs of settings on a device. Not here: that kernel fused is right (test_cuda_engine.py).
+"""
+
+import ctypes
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda_device
+import numpy as np
+import pytest
+import stand_in_driver
+import unda
+from pairwise import pairwise
+from test_cuda_engine import SETTINGS, WALLS, mesh_for, random_medium, run, source_at
+from unda.method import tune
+from unda.method.speed import kernel_seconds
+
+pytestmark = [
+    pytest.mark.gpu_or_stand_in,
+    pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"),  # the bits are the same, resolved or not
+]
+CUDA = Path(__file__).resolve().parents[2] / "cuda"
+REST = {name: SETTINGS[name] for name in ("boundary", "flux", "integrator", "per")}
+#: By default one case of each physics; every boundary and all the rest in the slow tier and on a device.
+FEW = (
+    {"physics": "acoustic", "degree": 3, "dtype": "float32", "boundary": "exact", "flux": "upwind",
+     "integrator": "ab3", "per": "cell"},
+    {"physics": "elastic", "degree": 1, "dtype": "float64", "boundary": "mirror", "flux": "central",
+     "integrator": "lsrk4", "per": "node"},
+    {"physics": "maxwell", "degree": 2, "dtype": "float32", "boundary": "periodic", "flux": "upwind",
+     "integrator": "ab3", "per": "cell"},
+)  # fmt: skip
+ALL = pairwise({"physics": tuple(WALLS), "degree": tuple(range(1, 9)), "dtype": SETTINGS["dtype"]} | REST)
+
+
+@pytest.fixture(autouse=True)
+def together(monkeypatch):
+    """The stand-in can run all blocks at once."""
+    monkeypatch.setenv("UNDA_EMULATOR_TOGETHER", "1")
+
+
+def name_of(case):
+    return "-".join(str(value) for value in case.values())
+
+
+def differ(case, steps, most):
+    """Which of fields and traces have other bits if so many steps are one launch."""
+    case = dict(case)
+    physics, mesh = case.pop("physics"), mesh_for(case["boundary"])
+    cases = (case | {"kernel": "fused", "kernel_options": {"resident": n}} for n in (1, most))
+    one, many = (run("cuda", mesh, one, steps, physics, rates=False) for one in cases)
+    assert all(np.isfinite(array).all() and np.abs(array).max() > 0 for array in one)
+    return [not np.array_equal(a, b) for a, b in zip(one, many, strict=True)]
+
+
+@pytest.mark.parametrize("case", FEW, ids=name_of)
+def test_many_steps_in_one_launch_have_the_bits_of_one_stage_a_launch(case):
+    assert differ(case, 19, 7) == [False, False, False]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ALL, ids=name_of)
+def test_all_cases_have_the_bits_of_one_stage_a_launch(case):
+    assert differ(case, 12, 5) == [False, False, False]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", ALL, ids=name_of)
+def test_all_cases_have_the_bits_of_one_stage_a_launch_on_a_device(case):
+    assert differ(case, 100, 23) == [False, False, False]
+
+
+def simulation(**options):
+    """Acoustic waves of degree 3 that a source makes, and a receiver that lies in several cells."""
+    mesh = mesh_for("free")
+    medium = random_medium("acoustic", mesh, 3, "cell", np.random.default_rng(0))
+    sim = unda.DG(mesh, medium, degree=3, device="cuda", integrator="ab3", boundary={"*": "free"},
+                  allow_unstable=True, **options)  # fmt: skip
+    sim.add_source(source_at("acoustic", (0.31, 0.42, 0.27)))
+    return sim, sim.add_receivers([(0.5, 1.1, 0.4), (0.2, 0.3, 0.4)], ["p", "vx"], every=3)
+
+
+def test_a_run_in_calls_of_any_length_has_the_same_bits():
+    results = []
+    for most, calls in ((1, [40]), (16, [40]), (16, [1, 2, 20, 1, 16])):
+        sim, rec = simulation(kernel_options={"resident": most})
+        for n in calls:
+            sim.step(n)
+        results.append((rec["p"], rec["vx"], sim.get("p")))
+    assert np.abs(results[0][0]).max() > 0
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_the_states_of_an_odd_number_of_cells_with_receivers_are_aligned():
+    """35 nodes of 6 fields are no whole number of fours, which is what kernels store at once."""
+    mesh = mesh_for("free")
+    traces = []
+    for most in (1, 8):
+        sim = unda.DG(mesh, unda.Maxwell(eps=1.0, mu=1.0), degree=4, device="cuda", boundary={"*": "pec"},
+                      kernel="fused", kernel_options={"resident": most})  # fmt: skip
+        sim.set(ex=lambda x, y, z: np.sin(3 * y) * z)
+        rec = sim.add_receivers([(0.21, 0.33, 0.41)], ["ex", "hz"])
+        sim.step(6)
+        traces.append((rec["ex"], rec["hz"]))
+    assert np.abs(traces[0][1]).max() > 0
+    assert np.array_equal(*traces)
+
+
+def test_print_says_whether_many_steps_are_one_launch(monkeypatch):
+    sim, _ = simulation()
+    assert "up to 256 steps a launch" in repr(sim) and sim.config["kernel_options"]["resident"] == 256
+    sim, _ = simulation(kernel_options={"resident": 1})
+    assert "a launch" not in repr(sim) and sim.config["kernel_options"]["resident"] == 1
+    if not cuda_device.is_real():
+        monkeypatch.setenv("UNDA_EMULATOR_TOGETHER", "0")
+        sim, _ = simulation(kernel_options={"resident": 16})
+        assert "a launch" not in repr(sim) and sim.config["kernel_options"]["resident"] == 1
+
+
+@pytest.mark.parametrize("most", [1, 16])
+@pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in counts launches")
+def test_sixteen_steps_are_two_launches_with_receivers(most):
+    sim, _ = simulation(kernel_options={"resident": most})
+    driver = ctypes.CDLL(os.environ["UNDA_LIBCUDA"])
+    sim._stepping.advance(2)  # they start ab3
+    before = driver.emu_num_launch()
+    sim._stepping.advance(48)
+    search = 1  # for what is not finite
+    batches = 3  # each moves the clock at its end
+    assert driver.emu_num_launch() - before == search + (2 * 48 + batches if most == 1 else 2 * 3)
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="only the stand-in has as much room as it is told")
+def test_without_room_for_all_blocks_steps_go_stage_by_stage(monkeypatch, caplog):
+    states = []
+    for room, said in (("6", []), ("0", ["the device has room for 0 of 4 resident blocks"])):
+        monkeypatch.setenv("UNDA_EMULATOR_RESIDENT", room)
+        with caplog.at_level(logging.WARNING, logger="unda"):
+            sim, _ = simulation(kernel_options={"resident": 16})
+            sim.step(20)
+        assert [record.getMessage().partition(":")[0] for record in caplog.records] == said
+        states.append(sim.get("p"))
+    assert np.array_equal(*states)
+
+
+@pytest.mark.parametrize(
+    "physics", ["acoustic", *(pytest.param(one, marks=pytest.mark.slow) for one in ("elastic", "maxwell"))]
+)
+def test_incident_waves_have_the_same_bits(physics):
+    media = {"acoustic": unda.Acoustic(rho=1.0, c=1.0), "elastic": unda.Elastic(rho=1.0, vp=2.0, vs=1.0),
+             "maxwell": unda.Maxwell(eps=1.0, mu=1.0)}  # fmt: skip
+    polarized = {"polarization": (1, -1, 0)} if physics != "acoustic" else {}
+    states = []
+    for most in (1, 16):
+        sim = unda.DG(mesh_for("free"), media[physics], degree=3, device="cuda", integrator="ab3",
+                      boundary={"xmin": WALLS[physics]["hard"], "*": "absorbing"},
+                      kernel_options={"resident": most})  # fmt: skip
+        sim.add_source(source_at(physics, (0.31, 0.42, 0.27)))
+        sim.step(20)
+        sim.reset(sources=True)  # the kernel is compiled again, with waves
+        sim.add_source(unda.PlaneWave((1, 1, 2), f=unda.ricker(2.0), scatterer="xmin", **polarized))
+        sim.step(20)
+        states.append(np.stack([sim.get(name) for name in sim.fields]))
+    assert np.abs(states[0]).max() > 0
+    assert np.array_equal(*states)
+
+
+def test_a_profile_has_the_launch_of_many_steps_and_leaves_the_state_alone():
+    sim, other = (simulation(kernel_options={"resident": 16})[0] for _ in range(2))
+    sim._stepping.advance(20)
+    before = sim.get("p")
+    found = kernel_seconds(sim, 3)["dg_resident"]
+    assert found["launches"] == 1 / 16 and 0 < found["seconds"] < 10
+    assert np.array_equal(sim.get("p"), before)
+    sim.step(20)
+    other.step(40)
+    assert np.array_equal(sim.get("p"), other.get("p"))
+    sim, _ = simulation(kernel_options={"resident": 1})
+    sim.step(20)
+    assert "dg_resident" not in kernel_seconds(sim, 3)
+
+
+@pytest.mark.slow
+def test_a_tuner_measures_launches_of_many_steps_but_fixes_no_number(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tune._cuda, "cache_dir", lambda: str(tmp_path))
+    monkeypatch.setattr(tune, "_OTHERS", dict.fromkeys(tune._OTHERS, lambda n: ()))
+    seen = []
+
+    def seconds(sim, runs):
+        seen.append(kernel_seconds(sim, 1))
+        return seen[-1]
+
+    monkeypatch.setattr(tune.speed, "kernel_seconds", seconds)
+    sim = unda.DG(mesh_for("free"), unda.Acoustic(rho=1.0, c=1.0), degree=1, device="cuda", kernel="fused",
+                  tune=True)  # fmt: skip
+    assert "tuned on" in capsys.readouterr().out
+    assert [one["dg_resident"]["launches"] for one in seen] == [1 / 64]
+    assert sim.config["kernel_options"]["resident"] == 256
+    assert "resident" not in (tmp_path / "tuned.json").read_text()
+
+
+DEADLOCK = """
+import unda
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1))
+sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, device="cuda", kernel_options={"resident": 16})
+try:
+    sim.step(4)
+except unda.DeviceLostError as error:
+    assert "wait for each other" in str(error), error
+else:
+    raise AssertionError("nothing was missed")
+"""
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="a device would wait for ever")
+def test_a_block_that_waits_for_what_nobody_sends_is_an_error(tmp_path):
+    """The negative twin of all the others: the stand-in sees it."""
+    folder = tmp_path / "cuda"
+    shutil.copytree(CUDA, folder)
+    kernel = folder / "dg" / "resident.cu"
+    whole = kernel.read_text()
+    kernel.write_text(whole.replace("send(given, box[r], tag + 1, old[r].q);", ""))
+    assert kernel.read_text() != whole
+    environment = os.environ | stand_in_driver.build(cuda_device.BUILD)
+    environment |= {"UNDA_KERNEL_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DEADLOCK], env=environment, timeout=60, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
