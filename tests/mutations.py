@@ -277,7 +277,7 @@ MUTATIONS = [
     # the CUDA stage
     ("cuda/dg/update.h", "by.second * old.r1[f] + by.third", "by.third * old.r1[f] + by.second"),
     ("cuda/dg/update.h", "(*a.clock + a.time) * a.num_source", "(a.time) * a.num_source"),
-    ("cuda/dg/tile.h", "a.face_node + NEIGHBOR_SIDE(neighbor) * NFP", "a.face_node + face * NFP"),
+    ("cuda/dg/tile.h", "a.face_node + NEIGHBOR_SIDE(neighbor) * NFP", "a.face_node"),
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
     ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
     ("cuda/dg/products.h", "if (e0 + c >= count)", "if (e0 + c > count)"),

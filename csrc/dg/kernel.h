@@ -33,6 +33,7 @@ struct plan {
     struct block_shape own[MAX_FUNCTION];
     /* rows of the matrices that are stored side by side, see plan_pack_rows */
     int rows;
+    int resident; /* blocks that an SM's shared memory has room for, the rest is L1; 0: the driver decides */
     int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
     int pitch;                     /* nodes that km elements have room for, where the layout is padded */
     int km;                        /* 0: 1 */

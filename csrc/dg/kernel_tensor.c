@@ -80,6 +80,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->rows = part[ROWS];
     plan->threads = WARP * groups * (part[TILE] / ELEMENTS);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
+    plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
         FAIL(UNDA_ERR_ARG, "rows %d and tile %d make %d threads a block, expected at most 1024", part[ROWS],
              part[TILE], plan->threads);

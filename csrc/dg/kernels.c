@@ -165,10 +165,14 @@ unda_status plan_compile(unda_solver *s, int update)
     struct gpu_source source = stage_source(s, &t->plan, update, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
-    for (int i = 0; i < kernel->num_function; i++)
-        if (!plan_is_product(&t->plan, i))
-            TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
-                               plan_block(&t->plan, i).shared_bytes));
+    for (int i = 0; i < kernel->num_function; i++) {
+        if (plan_is_product(&t->plan, i))
+            continue;
+        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
+                           plan_block(&t->plan, i).shared_bytes));
+        if (t->plan.resident)
+            TRY(gpu_kernel_leave_l1(&t->stage_kernel[at][i], t->plan.resident));
+    }
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }

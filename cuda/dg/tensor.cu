@@ -16,6 +16,7 @@
 #define ROW_UNIT 8
 #define TILE_PAD 4 /* rows are an odd number of 16 bytes, so that eight of them stand in different banks */
 #define RUN      4
+#define OUTER_AHEAD (NUM_FIELD <= 4)
 #include "dg/tile.h"
 
 #include "dg/incident.h"

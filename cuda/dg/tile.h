@@ -10,6 +10,9 @@
 #ifndef RUN
 #define RUN COLS /* elements beside each other that a thread reads at once */
 #endif
+#ifndef OUTER_AHEAD
+#define OUTER_AHEAD 0 /* 1: neighbours' traces are asked for before the state is complete; takes registers */
+#endif
 #ifndef ROW_UNIT
 #define ROW_UNIT 1 /* rows of a tile's state, and of a face's jumps, are a whole number of so many */
 #endif
@@ -61,10 +64,31 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
     }
 }
 
-/* Jumps at the nodes of one face of element e. */
+/* The neighbour's nodes of a face, in the order of the element's own. */
+static __device__ __forceinline__ const int *outer_nodes(const dg_args &a, int neighbor)
+{
+    return a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
+}
+
+/* The neighbour's state at a thread's nodes of one face: asked for before the jumps, all faces at once. */
+static __device__ __forceinline__ void load_outer(const dg_args &a, int lane, int neighbor,
+                                                  REAL q[FACE_LOADS][NUM_FIELD])
+{
+    long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
+    const int *other = outer_nodes(a, neighbor);
+#pragma unroll
+    for (int j = 0; j < FACE_LOADS; j++) {
+        int m = lane + j * LANES;
+        if (neighbor >= 0 && (NFP % LANES == 0 || m < NFP))
+            load_node<NUM_FIELD>(q[j], (const REAL *)a.q, a.num_total * NP,
+                                 outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
+    }
+}
+
+/* Jumps at the nodes of one face of element e. ahead: what load_outer gave, or NULL. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
                                                   long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early)
+                                                  const REAL *early, const REAL (*ahead)[NUM_FIELD] = nullptr)
 {
     REAL f1[NUM_FRAME], coef[NUM_FACE_COEF];
     bool inside = neighbor >= 0, exact = neighbor <= -1 - BOUNDARY_EXACT;
@@ -90,7 +114,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     REAL upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
-    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
+    const int *own = a.face_node + face * NFP, *other = outer_nodes(a, neighbor);
     const REAL *data = (const REAL *)a.exact;
     if (exact)
         data +=
@@ -104,7 +128,11 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int f = 0; f < NUM_FIELD; f++)
             q[f] = 0;
-        if (inside)
+        if (inside && ahead) {
+#pragma unroll
+            for (int f = 0; f < NUM_FIELD; f++)
+                q[f] = ahead[j][f];
+        } else if (inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
         if (exact)
@@ -131,6 +159,8 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long long first, int count)
 {
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
+    static_assert(!OUTER_AHEAD || PASSES == 1, "one pass alone keeps what it has asked for");
+    REAL outer[OUTER_AHEAD ? NUM_FACE : 1][FACE_LOADS][NUM_FIELD];
     REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     NEIGHBORS neighbor[PASSES];
 #pragma unroll
@@ -145,6 +175,10 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
                                                                     NUM_FACE * NUM_FACE_COEF * elem);
         load_state(a, s, elem, e, i % LANES, g[pass]);
+        if constexpr (OUTER_AHEAD) {
+#define LOAD_OUTER(face, member) load_outer(a, i % LANES, neighbor[pass].member, outer[face]);
+            EACH_NEIGHBOR(LOAD_OUTER)
+        }
     }
     __syncthreads();
 #pragma unroll
@@ -154,7 +188,8 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
             break;
         long long elem = first + (e < count ? e : count - 1);
 #define FACE_JUMPS(face, member)                                                                             \
-    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass]);
+    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass],                        \
+               OUTER_AHEAD ? outer[OUTER_AHEAD ? face : 0] : nullptr);
         EACH_NEIGHBOR(FACE_JUMPS)
     }
 }
