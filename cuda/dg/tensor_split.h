@@ -10,45 +10,22 @@
 #ifndef UNDA_DG_TENSOR_SPLIT_H
 #define UNDA_DG_TENSOR_SPLIT_H
 
-#define TURNS CHUNKS /* a chunk of fields at a time: block_columns.h */
-#include "dg/block_columns.h"
 #include "dg/tile.h"
 
 #include "common/mma.h"
 
-enum {
-    PAIRS = TILE / 2,
-    FIELD_SCALES = GRAD_DIV ? 2 * GRAD_DIV : 2, /* (a_i), (b_1 b_2 b_3)_i; or two vectors: cuda/space */
-    NUM_SCALE = FIELD_SCALES + NUM_FACE * NUM_JUMP
-};
-
-struct tensor_tile {
-    tile of;
-    __align__(
-        16) int most[NUM_SCALE][TILE]; /* the largest size of what shares a scale, as the bits of a float */
-};
-static_assert(sizeof(tensor_tile) <= SHARED_BYTES, "the host counts the same");
-
-/* Which scale a field of NUM_REF has, and jump k of a face. */
-static __device__ constexpr int field_scale(int field)
-{
-    return !GRAD_DIV ? field / 3 : field < GRAD_DIV ? field : GRAD_DIV + field % (GRAD_DIV ? GRAD_DIV : 1);
-}
-static __device__ constexpr int jump_scale(int face, int k)
-{
-    return FIELD_SCALES + face * NUM_JUMP + k;
-}
+enum { PAIRS = TILE / 2 };
 
 /* Rows of the state and of jumps: in so many parts, of so many nodes with so many values. */
 struct state_rows {
-    enum { PARTS = 1, NODES = TILE_NODES, VALUES = NUM_REF, PITCH = PITCH_U };
+    enum { PARTS = 1, NODES = NP, VALUES = NUM_REF, PITCH = PITCH_U };
     static __device__ constexpr int scale(int, int value)
     {
         return field_scale(value);
     }
 };
 struct jump_rows {
-    enum { PARTS = NUM_FACE, NODES = TILE_FACE_NODES, VALUES = NUM_JUMP, PITCH = PITCH_S };
+    enum { PARTS = NUM_FACE, NODES = NFP, VALUES = NUM_JUMP, PITCH = PITCH_S };
     static __device__ constexpr int scale(int face, int value)
     {
         return jump_scale(face, value);
@@ -68,19 +45,6 @@ static __device__ __forceinline__ REAL scale(int most)
 static __device__ __forceinline__ REAL unscale(int most)
 {
     return __uint_as_float((unsigned)(exponent(most) - 14) << 23);
-}
-
-/* Before the tile is filled: no sizes yet, and zeros in rows that stay empty. */
-static __device__ __forceinline__ void clear(tensor_tile &s)
-{
-    for (int i = threadIdx.x; i < NUM_SCALE * TILE; i += THREADS)
-        s.most[i / TILE][i % TILE] = 0;
-    for (int i = threadIdx.x; i < (TILE_NODES - NP) * PITCH_U; i += THREADS)
-        s.of.u[NP * PITCH_U + i] = 0;
-    constexpr int EMPTY = (TILE_FACE_NODES - NFP) * PITCH_S;
-    if constexpr (EMPTY > 0)
-        for (int i = threadIdx.x; i < NUM_FACE * EMPTY; i += THREADS)
-            s.of.s[i / EMPTY * (TILE_FACE_NODES * PITCH_S) + NFP * PITCH_S + i % EMPTY] = 0;
 }
 
 /* A thread has a column, two elements of one value, of every SLOTS-th node; a row is the work of one warp. */
@@ -108,28 +72,6 @@ template <class OF> struct columns {
     }
 };
 
-/* The largest sizes. */
-template <class OF> static __device__ __forceinline__ void find_most(const REAL *row, int (*most)[TILE])
-{
-    typedef columns<OF> all;
-    for (int i = anew(threadIdx.x); i < all::COUNT * all::SLOTS; i += THREADS) {
-        all at(i);
-        const REAL *from = row + at.place() + 2 * at.pair;
-        REAL size[2] = {0, 0};
-#pragma unroll(all::BATCH)
-        for (int step = 0; step < all::STEPS; step++)
-            if (at.has(step)) {
-                REAL x[2];
-                load_vector<2>(x, from + step * (all::SLOTS * OF::PITCH));
-                size[0] = fmaxf(size[0], fabsf(x[0]));
-                size[1] = fmaxf(size[1], fabsf(x[1]));
-            }
-        int *to = most[OF::scale(at.part, at.value)] + 2 * at.pair;
-        atomicMax(to, (int)__float_as_uint(size[0]));
-        atomicMax(to + 1, (int)__float_as_uint(size[1]));
-    }
-}
-
 template <class OF> static __device__ __forceinline__ void split_rows(REAL *row, const int (*most)[TILE])
 {
     typedef columns<OF> all;
@@ -138,6 +80,8 @@ template <class OF> static __device__ __forceinline__ void split_rows(REAL *row,
         REAL *from = row + at.place();
         const int *size = most[at.mine ? OF::scale(at.part, at.value) : 0] + 2 * at.pair;
         REAL factor[2] = {scale(size[0]), scale(size[1])};
+        /* so that the lanes of a warp store to different banks */
+        bool lo_first = at.value * TILE / 32 % 2;
 #pragma unroll 1
         for (int begin = 0; begin < all::STEPS;
              begin += all::BATCH, from += all::BATCH * all::SLOTS * OF::PITCH) {
@@ -155,21 +99,19 @@ template <class OF> static __device__ __forceinline__ void split_rows(REAL *row,
                     x[k][1] *= factor[1];
                     unsigned hi = half_pair(x[k][0], x[k][1]);
                     half_values(hi, rest[0], rest[1]);
-                    to[0] = __uint_as_float(hi);
-                    to[PAIRS] = __uint_as_float(half_pair(x[k][0] - rest[0], x[k][1] - rest[1]));
+                    unsigned lo = half_pair(x[k][0] - rest[0], x[k][1] - rest[1]);
+                    to[lo_first ? PAIRS : 0] = __uint_as_float(lo_first ? lo : hi);
+                    to[lo_first ? 0 : PAIRS] = __uint_as_float(lo_first ? hi : lo);
                 }
         }
     }
 }
 
 /* After the tile is complete in all threads' eyes; so is what this leaves. */
-static __device__ __forceinline__ void split(tensor_tile &s)
+static __device__ __forceinline__ void split(tile &s)
 {
-    find_most<state_rows>(s.of.u, s.most);
-    find_most<jump_rows>(s.of.s, s.most);
-    __syncthreads();
-    split_rows<state_rows>(s.of.u, s.most);
-    split_rows<jump_rows>(s.of.s, s.most);
+    split_rows<state_rows>(s.u, s.most);
+    split_rows<jump_rows>(s.s, s.most);
     __syncthreads();
 }
 

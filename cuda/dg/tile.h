@@ -13,9 +13,6 @@
 #ifndef OUTER_AHEAD
 #define OUTER_AHEAD 0 /* 1: neighbours' traces are asked for before the state is complete; takes registers */
 #endif
-#ifndef ROW_UNIT
-#define ROW_UNIT 1 /* rows of a tile's state, and of a face's jumps, are a whole number of so many */
-#endif
 
 enum {
     BLOCK_THREADS = THREADS,
@@ -33,23 +30,57 @@ enum {
 #else
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
 #endif
-    TILE_NODES = (NP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
-    TILE_FACE_NODES = (NFP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
 };
 
 struct tile {
-    __align__(16) REAL u[TILE_NODES * PITCH_U];                 /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[NUM_FACE * TILE_FACE_NODES * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL u[NP * PITCH_U];                 /* [node][NUM_REF][TILE] */
+    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
+#ifdef TILE_SIZES
+    __align__(16) int most[NUM_SCALE][TILE]; /* the largest sizes of what is stored, as the bits of a float */
+#endif
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+#ifndef TILE_SIZES
+/* Of what a thread stores of an element's state, or of the jumps of a face: nothing else is kept. */
+struct state_sizes {
+    __device__ __forceinline__ void see(const REAL *)
+    {
+    }
+    __device__ __forceinline__ void keep(tile &, int) const
+    {
+    }
+};
+struct jump_sizes : state_sizes {
+    __device__ __forceinline__ void keep(tile &, int, int) const
+    {
+    }
+};
+#endif
+
+#ifndef TILE_ROWS
+/* Rows of a node, of node m of a face, and of the jump there. */
+static __device__ __forceinline__ int node_row(const dg_args &, int node)
+{
+    return node;
+}
+struct face_rows {
+    int node, jump;
+};
+static __device__ __forceinline__ face_rows rows_of(const dg_args &a, int face, int m)
+{
+    return {__ldg(a.face_node + face * NFP + m), m};
+}
+#endif
 
 /* State of element e, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,
                                                   const REAL *g)
 {
+    state_sizes sizes;
 #pragma unroll 4
     for (int j = 0; j < LOADS; j++) {
         int n = lane + j * LANES;
@@ -58,10 +89,13 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
             break;
         load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_total * NP, place(elem, n));
         to_reference(q1, g, u1);
+        sizes.see(u1);
+        int row = node_row(a, n);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
-            s.u[n * PITCH_U + f * TILE + e] = u1[f];
+            s.u[row * PITCH_U + f * TILE + e] = u1[f];
     }
+    sizes.keep(s, e);
 }
 
 /* The neighbour's nodes of a face, in the order of the element's own. */
@@ -114,12 +148,13 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     REAL upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
-    const int *own = a.face_node + face * NFP, *other = outer_nodes(a, neighbor);
+    const int *other = outer_nodes(a, neighbor);
     const REAL *data = (const REAL *)a.exact;
     if (exact)
         data +=
             ((*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor)) * (NFP * NUM_FIELD);
-#pragma unroll 4
+    jump_sizes sizes;
+#pragma unroll(OUTER_AHEAD ? FACE_LOADS : 4)
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = lane + j * LANES;
         REAL q[NUM_FIELD], u1[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], jumps[NUM_JUMP];
@@ -140,19 +175,21 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
         if (BY_NODE)
             load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, a.num_coef_face,
                                        (NUM_FACE * elem + face) * NFP + m);
-        int node = __ldg(own + m);
+        face_rows row = rows_of(a, face, m);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
-            u1[f] = s.u[node * PITCH_U + f * TILE + e];
+            u1[f] = s.u[row.node * PITCH_U + f * TILE + e];
         trace_reference(u1, face, in);
         trace(q, f1, out);
         if (!inside && !exact)
             reflect(in, f1, coef, weight, out);
         jump(in, out, f1, coef, upwind, jumps);
+        sizes.see(jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
-            s.s[(face * TILE_FACE_NODES + m) * PITCH_S + k * TILE + e] = jumps[k];
+            s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + e] = jumps[k];
     }
+    sizes.keep(s, face, e);
 }
 
 /* State and jumps of the tile's elements into shared memory. */

@@ -143,16 +143,18 @@ def test_a_state_times_a_power_of_two_has_the_same_digits():
         assert np.array_equal(apply(sim, factor * q), factor * rates)
 
 
-def test_blocks_and_warps_of_any_size_give_the_same_digits():
-    usual = simulation("tensor", "acoustic", 1e4)
+@pytest.mark.parametrize(
+    ("physics", "options"),
+    [("acoustic", {"tile": 16, "ahead": 1}), ("elastic", {"turns": 3}), ("maxwell", {"tile": 32, "turns": 2})],
+)
+def test_blocks_of_any_size_give_the_same_digits(physics, options):
+    usual = simulation("tensor", physics, 1e4)
     q = random_state(usual)
-    rates = apply(usual, q)
-    for options in ({"tile": 16, "rows": 1}, {"tile": 16, "rows": 3}, {"tile": 32, "rows": 2}):
-        other = unda.DG(
-            mesh(), usual.medium, degree=DEGREE, dtype="float32", device="cuda", kernel="tensor",
-            boundary={"*": "absorbing"}, kernel_options=options,
-        )  # fmt: skip
-        assert np.array_equal(apply(other, q), rates)
+    other = unda.DG(
+        mesh(), usual.medium, degree=DEGREE, dtype="float32", device="cuda", kernel="tensor",
+        boundary={"*": "absorbing"}, kernel_options=options,
+    )  # fmt: skip
+    assert np.array_equal(apply(other, q), apply(usual, q))
 
 
 def driven(device, kernel):
@@ -207,8 +209,13 @@ def test_what_the_kernel_cannot_do_is_refused():
         unda.DG(mesh(), medium("acoustic", 1.0), dtype="float64", **options)
     with pytest.raises(unda.ArgumentError, match=r"needs 2\d\d KB of shared memory a block of 16 elements"):
         unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", flux="central", **options)
-    with pytest.raises(unda.ArgumentError, match="tile is 24 elements a block, expected 16 or 32"):
-        unda.DG(mesh(), medium("acoustic", 1.0), dtype="float32", kernel_options={"tile": 24}, **options)
+    for parts, message in (
+        ({"tile": 24}, "tile is 24 elements a block, expected 16 or 32"),
+        ({"turns": 2}, "turns is 2, expected 1 or 3"),
+        ({"tile": 32, "turns": 1}, "tile 32 and turns 1 make 1920 threads a block, expected at most 1024"),
+    ):
+        with pytest.raises(unda.ArgumentError, match=message):
+            unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", kernel_options=parts, **options)
 
 
 def test_auto_and_the_tuner_leave_it_alone():

@@ -1,0 +1,56 @@
+/* tensor_rows.h: where nodes of kernel tensor stand in shared memory, so that the threefold symmetry of a tetrahedron is
+ * a shift of rows. C: vertices 1 -> 2 -> 3 -> 1 moves nodes and face nodes, and
+ *   D_(j + 1) = C^j D_1 C^-j,    lift of face j + 1 = C^j (lift of face 1) C^-j,    lift of face 0 = C (the same) C^-1.
+ * Of nodes: one of each triple (a, C a, C C a), then C of them, then C C of them, then those that C leaves alone; so C
+ * moves a row by RUN_ROWS. Jumps of face 0: likewise. Jumps of face 1: as they come, of face j + 1: C^j of those, so
+ * that the same row of all three belongs to the same column of the lift. The host: csrc/dg/kernel_tensor.c. */
+#ifndef UNDA_DG_TENSOR_ROWS_H
+#define UNDA_DG_TENSOR_ROWS_H
+
+#include "dg/case.h"
+
+enum {
+    KEPT = DEGREE / 3 + 1, /* nodes that C leaves alone */
+    RUN_ROWS = (NP - KEPT) / 3,
+    FACE_RUN_ROWS = NFP / 3,
+    ORBITS = RUN_ROWS + KEPT, /* of nodes */
+    ORBIT_TILES = (ORBITS + 7) / 8
+};
+
+/* The table (csrc/dg/kernel_tensor.c), in words. */
+enum {
+    OPERATOR_HEAD = 4,
+    NODE_ROWS = OPERATOR_HEAD,          /* row of each node */
+    FACE_ROWS = NODE_ROWS + NP,         /* [face][node]: row of the node + 2^16 row of the jump */
+    OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
+    DEPTH_NODES = (NP + 7) / 8 * 8,     /* columns of a derivative, in steps of 16 and 8 */
+    DEPTH_FACE = (NFP + 7) / 8 * 8,     /* columns of a lift */
+    STEP_WORDS = 8,                     /* of an operator with eight rows, by depth */
+    VOLUME_WORDS = 3 * STEP_WORDS * DEPTH_NODES,
+    LIFT_WORDS = 3 * STEP_WORDS * DEPTH_FACE,
+    TILE_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE
+};
+
+/* Row C^times of a row, of so many in a run. */
+template <int RUN_LENGTH> static __device__ __forceinline__ int turned(int row, int times)
+{
+    int to = row + times * RUN_LENGTH;
+    return row >= 3 * RUN_LENGTH ? row : to >= 3 * RUN_LENGTH ? to - 3 * RUN_LENGTH : to;
+}
+
+/* What tile.h asks: rows of a node, of a face's node m, and of the jump there. */
+#define TILE_ROWS
+static __device__ __forceinline__ int node_row(const dg_args &a, int node)
+{
+    return __ldg(a.table + NODE_ROWS + node);
+}
+struct face_rows {
+    int node, jump;
+};
+static __device__ __forceinline__ face_rows rows_of(const dg_args &a, int face, int m)
+{
+    int both = __ldg(a.table + FACE_ROWS + face * NFP + m);
+    return {both & 0xffff, both >> 16};
+}
+
+#endif
