@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE, BLOCKS, UNROLL, TURNS, AHEAD, NUM_PART };
+enum { TILE, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
 /* Triples of nodes of a warp, its elements, lanes. */
 enum { TRIPLES = 8, ELEMENTS = 16, WARP = 32 };
@@ -53,7 +53,7 @@ static int num_tile(const unda_solver *s)
 /* Where the operator begins: behind the rows. */
 static int operator_words(const struct dg *dg)
 {
-    return round_up(HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
+    return round_up(HEAD + 2 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
 }
 
 /* As CHUNKS of cuda/dg/block_columns.h. */
@@ -68,14 +68,17 @@ static int tile_bytes(const struct dg *dg, int tile)
     const struct physics *p = dg->physics;
     int jumps = p->num_jump[dg->both_jumps],
         scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * jumps;
-    return 4 * (dg->space.num_node * (p->num_ref * tile + PAD) +
+    int split = dg->space.num_node * (p->num_ref * tile + PAD),
+        sums = p->num_ref * tile * (dg->space.num_node | 1);
+    return 4 * ((split > sums ? split : sums) +
                 dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
                 scales * tile);
 }
 
-static int num_threads(const unda_solver *s, int tile, int turns)
+/* A warp has a tile of triples and a chunk of fields. */
+static int num_threads(const unda_solver *s, int tile)
 {
-    return WARP * num_tile(s) * (tile / ELEMENTS) * (num_chunk(dg_tables(s)) / turns);
+    return WARP * num_tile(s) * (tile / ELEMENTS) * num_chunk(dg_tables(s));
 }
 
 /* Registers of a thread that its sums, fragments and addresses need. */
@@ -84,10 +87,8 @@ enum { NUM_SM = 132, REGISTERS = 128, SM_REGISTERS = 1 << 16, SM_SHARED = 228 <<
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    /* all parts of the fields at once, where so many warps have registers */
-    part[TURNS] = num_threads(s, ELEMENTS, 1) * REGISTERS <= SM_REGISTERS ? 1 : num_chunk(dg);
     part[TILE] = num_tile(s) == 1 && num_chunk(dg) == 1 ? 2 * ELEMENTS : ELEMENTS;
-    int threads = num_threads(s, part[TILE], part[TURNS]);
+    int threads = num_threads(s, part[TILE]);
     int blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     blocks = blocks < room ? blocks : room;
@@ -106,16 +107,13 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (part[TILE] != ELEMENTS && part[TILE] != 2 * ELEMENTS)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d or %d", part[TILE], ELEMENTS,
              2 * ELEMENTS);
-    if (part[TURNS] != 1 && part[TURNS] != num_chunk(dg))
-        FAIL(UNDA_ERR_ARG, "turns is %d, expected 1 or %d, the parts of the fields", part[TURNS],
-             num_chunk(dg));
     plan->tile = part[TILE];
-    plan->threads = num_threads(s, part[TILE], part[TURNS]);
+    plan->threads = num_threads(s, part[TILE]);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
     plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "tile %d and turns %d make %d threads a block, expected at most 1024", part[TILE],
-             part[TURNS], plan->threads);
+        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16", part[TILE],
+             plan->threads);
     if (plan->shared_bytes > MOST_SHARED)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor needs %d KB of shared memory a block of %d elements of degree %d, expected at "
@@ -130,7 +128,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
     (void)s;
-    gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
+    gpu_define(defines, "TURNS=%d", 1);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
@@ -225,18 +223,20 @@ struct orders {
 
 /* Rows of nodes and of jumps; see cuda/dg/tensor_rows.h. */
 static void pack_rows(const struct element *el, const struct orders *orders, const int *face_turn,
-                      int32_t *node_row, int32_t *face_row)
+                      int32_t *node_row, int32_t *row_node, int32_t *face_row)
 {
     int nf = el->num_face_node, jump_row[4 * MOST_BLOCK_FACE_NODE];
-    for (int i = 0; i < el->num_node; i++)
+    for (int i = 0; i < el->num_node; i++) {
         node_row[orders->node[i]] = i;
+        row_node[i] = orders->node[i];
+    }
     for (int m = 0; m < nf; m++) {
         int second = face_turn[nf + m];
         jump_row[orders->face0[m]] = jump_row[nf + m] = m;
         jump_row[second] = jump_row[face_turn[second]] = m;
     }
     for (int i = 0; i < el->num_face * nf; i++)
-        face_row[i] = node_row[el->face_node[i]] | jump_row[i] << 16;
+        face_row[i] = el->face_node[i] | jump_row[i] << 16;
 }
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
@@ -257,7 +257,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = inverse(derivative);
     table[1] = inverse(lift);
-    pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
+    pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np, table + HEAD + 2 * np);
     for (int tile = 0; tile < num_tile(s); tile++) {
         int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg);
         int row[3][TRIPLES];
@@ -284,7 +284,6 @@ const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     {[TILE] = {"tile", 16, 32, UNDA_TUNED_BY_HALF},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
                                                      [UNROLL] = {"unroll", 1, 16, UNDA_TUNED_NOT},
-                                                     [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT},
                                                      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},
                                                     .reference = true},
                                            .file = "dg/tensor.cu",

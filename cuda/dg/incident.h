@@ -10,20 +10,16 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
 {
     face_side side;
     load_side(a, wave.face, side);
-    jump_sizes sizes;
     for (int m = lane; m < NFP; m += LANES) {
         REAL jumps[NUM_JUMP];
         load_side_node(a, wave.face, m, side);
         wave_jumps(a, wave, side, m, jumps);
-        int row = rows_of(a, FACE_LOCAL(wave.face), m).jump;
         for (int k = 0; k < NUM_JUMP; k++) {
-            REAL *to = s.s + (FACE_LOCAL(wave.face) * NFP + row) * PITCH_S + k * TILE + e;
-            jumps[k] += *to;
-            *to = jumps[k];
+            REAL *to = jump_place(a, s, FACE_LOCAL(wave.face), m, k, e);
+            *to += jumps[k];
+            jump_changed(s, FACE_LOCAL(wave.face), k, e, *to);
         }
-        sizes.see(jumps);
     }
-    sizes.keep(s, FACE_LOCAL(wave.face), e);
 }
 
 /* After load_tile: the threads of an element add to the jumps that they stored themselves. Compiled only

@@ -1,12 +1,13 @@
 /* tensor.cu: one stage of DG on tetrahedra in one pass, as fused.cu, with the products on tensor cores: float32 as two
  * FP16 numbers, three products, sums in float32.
  *
- * block = TILE elements x all nodes. The state and the jumps of a tile stand in shared memory (tile.h), are split there
- * (tensor_split.h) and multiplied (tensor_products.h); the sums take their place, and are updated (tensor_finish.h).
+ * block = TILE elements x all nodes. The state and the jumps of a tile come to shared memory (tensor_load.h), are split
+ * there (tensor_split.h) and multiplied (tensor_products.h); the sums take their place, and are updated
+ * (tensor_finish.h).
  * Bytes per DOF: AB3 20, LSRK4 16. Error of a sum of A_ij q_j: a few 2^-22 of sum |A_ij q_j|.
  *
  * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (16 or 32),
- * TURNS (in which the chunks of fields are taken, block_columns.h: those of one by different warps), THREADS, MIN_BLOCKS
+ * TURNS (1: chunks of fields, block_columns.h, are taken at once, each by warps of its own), THREADS, MIN_BLOCKS
  * (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, AHEAD, WAVE (line_prefetch.h), LOCAL,
  * INCIDENT. Packing of the operator: tensor_products.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(TURNS) ||          \
@@ -16,15 +17,10 @@
 #endif
 #define TILE_PAD    4 /* rows are an odd number of 16 bytes, so that eight beside each other stand in different banks */
 #define RUN         4
-#define OUTER_AHEAD (NUM_FIELD <= 4)
-#include "dg/tensor_rows.h"
-
-#include "dg/tensor_sizes.h"
+#include "dg/tensor_finish.h"
 
 #include "dg/incident.h"
 #include "dg/line_prefetch.h"
-#include "dg/tensor_finish.h"
-#include "dg/tensor_products.h"
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     dg_tensor(const __grid_constant__ dg_args a)
@@ -34,20 +30,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
-    clear_sizes(s);
-    load_tile(a, s, first, count);
+    load_tensor_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
 #endif
     prefetch_memory(a, first, count);
+    state_pairs states;
+    take_states(a, s, first, count, states);
     __syncthreads();
-    split(s);
+    split_states(s, states);
+    split_jumps(s);
+    __syncthreads();
     multiply(a.table, s);
     own_nodes mine = nodes_of_thread();
+    long long elem = first + (mine.e < count ? mine.e : 0);
+    REAL g[WORDS];
     batch now;
-    if (mine.e < count)
-        load_batch(a, first + mine.e, mine.lane, now);
+    load_batch(a, elem, mine.lane, 0, now);
+    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
     __syncthreads();
-    if (mine.e < count)
-        finish(a, s, mine, first + mine.e, has_source, now);
+    if (mine.e >= count)
+        return;
+    finish(a, s, mine, elem, g, factors_of(a), now);
+    if (has_source)
+        add_sources_again(a, elem, mine.lane);
 }

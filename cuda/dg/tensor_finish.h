@@ -3,14 +3,15 @@
 #ifndef UNDA_DG_TENSOR_FINISH_H
 #define UNDA_DG_TENSOR_FINISH_H
 
-#include "dg/tensor_split.h"
+#include "dg/tensor_products.h"
 #include "dg/update.h"
 
 enum { BATCH = NUM_FIELD <= 4 ? 4 : 2 };
 
-/* What the update reads of a thread's next nodes. */
+/* What the update reads of a thread's next nodes, and where their sums stand. */
 struct batch {
     old_state old[BATCH];
+    int row[BATCH];
 };
 
 /* An element, a thread's first node of it. */
@@ -22,51 +23,71 @@ static __device__ __forceinline__ own_nodes nodes_of_thread()
     int thread = anew(threadIdx.x);
     return {thread / LANES, thread % LANES};
 }
+/* Whether a thread has a j-th node. */
+static __device__ __forceinline__ bool has_node(int lane, int j)
+{
+    return (j + 1) * LANES <= NP || lane + j * LANES < NP;
+}
 
-static __device__ __forceinline__ void load_batch(const dg_args &a, long long elem, int begin, batch &to)
+/* Those from the number `first` of a thread's on. */
+static __device__ __forceinline__ void load_batch(const dg_args &a, long long elem, int lane, int first,
+                                                  batch &to)
 {
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
-        if (begin + j * LANES < NP)
-            load_old(a, place(elem, begin), to.old[j], j * LANES);
+        if (has_node(lane, first + j)) {
+            to.row[j] = __ldg(a.table + NODE_ROWS + lane + (first + j) * LANES);
+            load_old(a, place(elem, lane), to.old[j], (first + j) * LANES);
+        }
 }
 
 /* The sums of a node. */
-static __device__ __forceinline__ void load_sums(const tile &s, int row, int e, REAL acc[NUM_ACC])
+static __device__ __forceinline__ void load_sums(tile &s, int row, int e, REAL acc[NUM_ACC])
 {
 #pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk++)
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        REAL sums[CHUNK_SUMS];
+        load_vector<CHUNK_SUMS>(sums, sums_place(s, chunk, e, row));
 #pragma unroll
         for (int i = 0; i < CHUNK_SUMS; i++)
-            acc[chunk_sum(chunk, i)] = s.u[row * PITCH_U + chunk_place(chunk, i) * TILE + e];
+            acc[chunk_sum(chunk, i)] = sums[i];
+    }
 }
 
-/* now: the first nodes. */
-static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, const own_nodes &mine,
-                                              long long elem, bool has_source, batch &now)
+/* What sources add to nodes that this thread has updated: few blocks have any. */
+static __device__ __attribute__((noinline)) void add_sources_again(const dg_args &a, long long elem, int lane)
 {
-    REAL g[WORDS];
-    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
 #pragma unroll 1
-    for (int begin = mine.lane; begin < NP; begin += BATCH * LANES) {
-        batch next = now;
-        load_batch(a, elem, begin + BATCH * LANES, next);
+    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
+        if (a.source_elem[i] == elem)
+#pragma unroll 1
+            for (int node = lane; node < NP; node += LANES) {
+                REAL rhs[NUM_FIELD];
+                source(a, i, node, rhs);
+                update_again(a, place(elem, node), rhs);
+            }
+}
+
+/* One batch, and those after it; now: what it needs. Without a loop, so that nothing moves from register to register. */
+template <int FIRST = 0>
+static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const own_nodes &mine, long long elem,
+                                              const REAL *g, const factors &by, batch &now)
+{
+    batch next;
+    if constexpr (FIRST + BATCH < LOADS)
+        load_batch(a, elem, mine.lane, FIRST + BATCH, next);
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            int node = begin + j * LANES;
-            if (node >= NP)
-                break;
+    for (int j = 0; j < BATCH; j++)
+        if (has_node(mine.lane, FIRST + j)) {
             REAL acc[NUM_ACC], rhs[NUM_FIELD];
-            const REAL *coef = coef_at(a, elem, node, g);
-            load_sums(s, node_row(a, node), mine.e, acc);
+            const REAL *coef = coef_at(a, elem, mine.lane + (FIRST + j) * LANES, g);
+            load_sums(s, now.row[j], mine.e, acc);
             from_reference(acc, g, coef, rhs);
             add_local(now.old[j], coef + NUM_COEF - NUM_LOCAL, rhs);
-            if (has_source)
-                add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-            update(a, place(elem, begin), now.old[j], rhs, j * LANES);
+            update_by(a, by, place(elem, mine.lane), now.old[j], rhs, (FIRST + j) * LANES);
         }
-        now = next;
-    }
+    if constexpr (FIRST + BATCH < LOADS)
+        finish<FIRST + BATCH>(a, s, mine, elem, g, by, next);
 }
 
 #endif

@@ -105,7 +105,7 @@ struct volume_scales {
     REAL of[2][2];
 };
 static __device__ __forceinline__ volume_scales load_scales(const int *op, const tile &s,
-                                                            const lane_place &at, int chunk)
+                                                            const lane_place &at)
 {
     REAL unit = __uint_as_float((unsigned)__ldg(op));
     volume_scales scales;
@@ -113,7 +113,7 @@ static __device__ __forceinline__ volume_scales load_scales(const int *op, const
     for (int i = 0; i < 2; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
-            scales.of[i][half] = unit * unscale(s.most[field_scale(chunk_place(chunk, !GRAD_DIV ? 0 : 1 - i))]
+            scales.of[i][half] = unit * unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))]
                                                       [at.element + 8 * half]);
     return scales;
 }
@@ -159,12 +159,12 @@ static __device__ __forceinline__ void volume_step(const int *entry, const REAL 
 
 /* acc += the sums of a chunk. */
 static __device__ __forceinline__ void volume_products(const int *op, const tile &s,
-                                                       const lane_place &at, int chunk,
+                                                       const lane_place &at,
                                                        float acc[CHUNK_SUMS][3][4])
 {
-    volume_scales scales = load_scales(op, s, at, chunk);
-    const int *entry = op + OPERATOR + at.tile * TILE_WORDS + at.lane * 4;
-    const REAL *row = s.u + chunk_place(chunk, 0) * TILE + at.offset;
+    volume_scales scales = load_scales(op, s, at);
+    const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS + at.lane * 4;
+    const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE + at.offset;
 #pragma unroll(UNROLL)
     for (int k = 0; k < DEPTH_NODES / 16 * 16; k += 16, entry += 3 * STEP_WORDS * 16)
         volume_step<16>(entry, row, at, k, scales, acc);
@@ -217,11 +217,11 @@ static __device__ __forceinline__ REAL sum_of_chunk(const REAL all[NUM_ACC], int
 /* acc += the lifted jumps of a face, those of a chunk. */
 template <int FACE>
 static __device__ __forceinline__ void lift_face(const int *op, const tile &s, const lane_place &at,
-                                                 int chunk, float acc[CHUNK_SUMS][3][4])
+                                                 float acc[CHUNK_SUMS][3][4])
 {
     constexpr int OPERANDS = FACE ? 3 : 1;
     const int *entry =
-        op + OPERATOR + at.tile * TILE_WORDS + VOLUME_WORDS + (FACE ? 0 : LIFT_WORDS) + at.lane * 4;
+        op + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS + (FACE ? 0 : LIFT_WORDS) + at.lane * 4;
     const REAL *row = s.s + FACE * NFP * PITCH_S + at.offset;
     float y[NUM_JUMP][3][4] = {};
 #pragma unroll
@@ -245,54 +245,59 @@ static __device__ __forceinline__ void lift_face(const int *op, const tile &s, c
         for (int r = 0; r < 3; r++)
 #pragma unroll
             for (int c = 2 * half; c < 2 * half + 2; c++) {
-                REAL y1[NUM_JUMP], all[NUM_ACC] = {};
+                REAL y1[NUM_JUMP], all[NUM_ACC];
 #pragma unroll
                 for (int k = 0; k < NUM_JUMP; k++)
                     y1[k] = y[k][r][c] * factor[k];
+#pragma unroll
+                for (int i = 0; i < NUM_ACC; i++)
+                    all[i] = -0.0f; /* x + -0 is x, which the compiler knows */
                 apply_lift(y1, FACE, lift_coef, all);
 #pragma unroll
                 for (int i = 0; i < CHUNK_SUMS; i++)
-                    acc[i][r][c] += sum_of_chunk(all, chunk, i);
+                    acc[i][r][c] += sum_of_chunk(all, at.chunk, i);
             }
     }
 }
 
-/* The sums of a warp's triples take the places of the chunk's fields, which no warp needs any more. */
-static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, int chunk,
+/* The sums of a warp's triples, in the place of the state: see tensor_sizes.h. */
+static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, int row)
+{
+    return s.u + ((chunk * TILE + e) * NODE_PITCH + row) * CHUNK_SUMS;
+}
+static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
                                                   const float acc[CHUNK_SUMS][3][4])
 {
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         int orbit = at.tile * 8 + at.lane % 4 * 2 + c % 2, kept = orbit - RUN_ROWS;
-        REAL *to = s.u + chunk_place(chunk, 0) * TILE + at.element + c / 2 * 8;
 #pragma unroll
         for (int r = 0; r < 3; r++) {
             if (kept >= (r == 0 ? KEPT : 0))
                 continue;
-            int row = kept < 0 ? r * RUN_ROWS + orbit : 3 * RUN_ROWS + kept;
+            REAL sums[CHUNK_SUMS];
 #pragma unroll
             for (int i = 0; i < CHUNK_SUMS; i++)
-                to[row * PITCH_U + (chunk_place(0, i) - chunk_place(0, 0)) * TILE] = acc[i][r][c];
+                sums[i] = acc[i][r][c];
+            store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.element + c / 2 * 8,
+                                                    kept < 0 ? r * RUN_ROWS + orbit : 3 * RUN_ROWS + kept),
+                                         sums);
         }
     }
 }
 
-/* All sums of a tile, in the places of its fields. */
+/* All sums of a tile, in the place of its fields. */
 static __device__ __forceinline__ void multiply(const int *op, tile &s)
 {
     lane_place at = place_of_lane();
-#pragma unroll 1
-    for (int first = 0; first < CHUNKS; first += TOGETHER) {
-        int chunk = first + at.chunk;
-        float acc[CHUNK_SUMS][3][4] = {};
-        lift_face<0>(op, s, at, chunk, acc);
-        lift_face<1>(op, s, at, chunk, acc);
-        lift_face<2>(op, s, at, chunk, acc);
-        lift_face<3>(op, s, at, chunk, acc);
-        volume_products(op, s, at, chunk, acc);
-        __syncthreads();
-        store_sums(s, at, chunk, acc);
-    }
+    float acc[CHUNK_SUMS][3][4] = {};
+    lift_face<0>(op, s, at, acc);
+    lift_face<1>(op, s, at, acc);
+    lift_face<2>(op, s, at, acc);
+    lift_face<3>(op, s, at, acc);
+    volume_products(op, s, at, acc);
+    __syncthreads();
+    store_sums(s, at, acc);
 }
 
 #endif

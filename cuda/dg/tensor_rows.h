@@ -20,15 +20,16 @@ enum {
 /* The table (csrc/dg/kernel_tensor.c), in words. */
 enum {
     OPERATOR_HEAD = 4,
-    NODE_ROWS = OPERATOR_HEAD,          /* row of each node */
-    FACE_ROWS = NODE_ROWS + NP,         /* [face][node]: row of the node + 2^16 row of the jump */
+    NODE_ROWS = OPERATOR_HEAD,   /* row of each node */
+    ROW_NODES = NODE_ROWS + NP,  /* node of each row */
+    FACE_ROWS = ROW_NODES + NP,  /* [face][face node]: node + 2^16 row of the jump */
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
-    DEPTH_NODES = (NP + 7) / 8 * 8,     /* columns of a derivative, in steps of 16 and 8 */
-    DEPTH_FACE = (NFP + 7) / 8 * 8,     /* columns of a lift */
-    STEP_WORDS = 8,                     /* of an operator with eight rows, by depth */
+    DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
+    DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
+    STEP_WORDS = 8,                 /* of an operator with eight rows, by depth */
     VOLUME_WORDS = 3 * STEP_WORDS * DEPTH_NODES,
     LIFT_WORDS = 3 * STEP_WORDS * DEPTH_FACE,
-    TILE_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE
+    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE /* of a tile of eight triples */
 };
 
 /* Row C^times of a row, of so many in a run. */
@@ -38,16 +39,20 @@ template <int RUN_LENGTH> static __device__ __forceinline__ int turned(int row, 
     return row >= 3 * RUN_LENGTH ? row : to >= 3 * RUN_LENGTH ? to - 3 * RUN_LENGTH : to;
 }
 
-/* What tile.h asks: rows of a node, of a face's node m, and of the jump there. */
-#define TILE_ROWS
 static __device__ __forceinline__ int node_row(const dg_args &a, int node)
 {
     return __ldg(a.table + NODE_ROWS + node);
 }
-struct face_rows {
+static __device__ __forceinline__ int row_node(const dg_args &a, int row)
+{
+    return __ldg(a.table + ROW_NODES + row);
+}
+
+/* Of node m of a face: the element's node, the row of the jump. */
+struct face_row {
     int node, jump;
 };
-static __device__ __forceinline__ face_rows rows_of(const dg_args &a, int face, int m)
+static __device__ __forceinline__ face_row row_of_face(const dg_args &a, int face, int m)
 {
     int both = __ldg(a.table + FACE_ROWS + face * NFP + m);
     return {both & 0xffff, both >> 16};

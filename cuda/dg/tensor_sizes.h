@@ -4,6 +4,7 @@
 #define UNDA_DG_TENSOR_SIZES_H
 
 #include "dg/block_columns.h"
+#include "dg/tensor_rows.h"
 
 #define TILE_SIZES
 enum {
@@ -21,59 +22,49 @@ static __device__ constexpr int jump_scale(int face, int k)
     return FIELD_SCALES + face * NUM_JUMP + k;
 }
 
+/* A tile's words hold in turn: states as they come, [group][element][NODE_PITCH]; the split state, [row][NUM_REF][TILE];
+ * the sums, [chunk][element][NODE_PITCH][CHUNK_SUMS]. NODE_PITCH is odd for the banks' sake. */
+enum { NODE_PITCH = NP | 1 };
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define TILE_WORDS   LARGER(NP * PITCH_U, NUM_REF * TILE * NODE_PITCH)
+#include "dg/tile.h"
+
+enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
+
 /* Of NUM sizes, the largest that a thread has seen. */
 template <int NUM> struct largest {
     REAL of[NUM];
     __device__ __forceinline__ largest() : of()
     {
     }
-    /* Into rows first, first + 1, .. of the sizes of an element, which begin as zeros. */
-    __device__ __forceinline__ void put(int (*most)[TILE], int first, int e) const
+    __device__ __forceinline__ void see(int i, REAL x)
+    {
+        of[i] = fmaxf(of[i], fabsf(x));
+    }
+    /* Into rows first, first + 1, .. of the sizes of an element. */
+    __device__ __forceinline__ void put(tile &s, int first, int e) const
     {
 #pragma unroll
         for (int i = 0; i < NUM; i++)
-            atomicMax(&most[first + i][e], (int)__float_as_uint(of[i]));
+            atomicMax(&s.most[first + i][e], (int)__float_as_uint(of[i]));
     }
 };
 
-/* What tile.h asks. */
-struct tile;
-struct state_sizes : largest<FIELD_SCALES> {
-    __device__ __forceinline__ void see(const REAL *u)
-    {
-#pragma unroll
-        for (int f = 0; f < NUM_REF; f++)
-            of[field_scale(f)] = fmaxf(of[field_scale(f)], fabsf(u[f]));
-    }
-    __device__ __forceinline__ void keep(tile &s, int e) const;
-};
-struct jump_sizes : largest<NUM_JUMP> {
-    __device__ __forceinline__ void see(const REAL *jumps)
-    {
-#pragma unroll
-        for (int k = 0; k < NUM_JUMP; k++)
-            of[k] = fmaxf(of[k], fabsf(jumps[k]));
-    }
-    __device__ __forceinline__ void keep(tile &s, int face, int e) const;
-};
-
-#include "dg/tile.h"
-
-__device__ __forceinline__ void state_sizes::keep(tile &s, int e) const
-{
-    put(s.most, 0, e);
-}
-__device__ __forceinline__ void jump_sizes::keep(tile &s, int face, int e) const
-{
-    put(s.most, jump_scale(face, 0), e);
-}
-
-/* Before the tile is filled; no thread stores a size before all are through. */
+/* Before any size is put; not yet in all threads' eyes. */
 static __device__ __forceinline__ void clear_sizes(tile &s)
 {
     for (int i = threadIdx.x; i < NUM_SCALE * TILE; i += THREADS)
-        s.most[i / TILE][i % TILE] = 0;
-    __syncthreads();
+        s.most[i / TILE][i % TILE] = LEAST_SIZE;
+}
+
+/* What incident.h asks. */
+static __device__ __forceinline__ REAL *jump_place(const dg_args &a, tile &s, int face, int m, int k, int e)
+{
+    return s.s + (face * NFP + row_of_face(a, face, m).jump) * PITCH_S + k * TILE + e;
+}
+static __device__ __forceinline__ void jump_changed(tile &s, int face, int k, int e, REAL value)
+{
+    atomicMax(&s.most[jump_scale(face, k)][e], (int)__float_as_uint(fabsf(value)));
 }
 
 #endif
