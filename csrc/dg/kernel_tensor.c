@@ -40,8 +40,7 @@ static struct turns face_turns(const struct dg *dg)
 /* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
 static int tile_words(const struct dg *dg)
 {
-    return TRIPLES *
-           (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
+    return TRIPLES * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
 }
 
 static int num_tile(const unda_solver *s)
@@ -70,9 +69,10 @@ static int tile_bytes(const struct dg *dg, int tile)
         scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * jumps;
     int split = dg->space.num_node * (p->num_ref * tile + PAD),
         sums = p->num_ref * tile * (dg->space.num_node | 1);
-    return 4 * ((split > sums ? split : sums) +
-                dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
-                scales * tile);
+    return 4 *
+           ((split > sums ? split : sums) +
+            dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
+            scales * tile);
 }
 
 /* A warp has a tile of triples and a chunk of fields. */
@@ -82,7 +82,13 @@ static int num_threads(const unda_solver *s, int tile)
 }
 
 /* Registers of a thread that its sums, fragments and addresses need. */
-enum { NUM_SM = 132, REGISTERS = 128, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
+enum {
+    NUM_SM = 132,
+    REGISTERS = 128,
+    SM_REGISTERS = 1 << 16,
+    SM_SHARED = 228 << 10,
+    SYSTEM_SHARED = 1 << 10
+};
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
@@ -112,8 +118,8 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->shared_bytes = tile_bytes(dg, plan->tile);
     plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16", part[TILE],
-             plan->threads);
+        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16",
+             part[TILE], plan->threads);
     if (plan->shared_bytes > MOST_SHARED)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor needs %d KB of shared memory a block of %d elements of degree %d, expected at "
@@ -264,7 +270,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         for (int i = 0; i < TRIPLES; i++)
             for (int r = 0; r < 3; r++) {
                 int orbit = TRIPLES * tile + i, kept = orbit - nodes.run;
-                row[r][i] = kept < 0             ? orders.node[r * nodes.run + orbit]
+                row[r][i] = kept < 0            ? orders.node[r * nodes.run + orbit]
                             : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
                                                 : -1;
             }

@@ -15,8 +15,9 @@
 #error                                                                                                       \
     "tensor.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, TURNS, THREADS, MIN_BLOCKS, UNROLL"
 #endif
-#define TILE_PAD    4 /* rows are an odd number of 16 bytes, so that eight beside each other stand in different banks */
-#define RUN         4
+#define TILE_PAD                                                                                             \
+    4 /* rows are an odd number of 16 bytes, so that eight beside each other stand in different banks */
+#define RUN 4
 #include "dg/tensor_finish.h"
 
 #include "dg/incident.h"

@@ -70,8 +70,8 @@ static __device__ __attribute__((noinline)) void add_sources_again(const dg_args
 
 /* One batch, and those after it; now: what it needs. Without a loop, so that nothing moves from register to register. */
 template <int FIRST = 0>
-static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const own_nodes &mine, long long elem,
-                                              const REAL *g, const factors &by, batch &now)
+static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const own_nodes &mine,
+                                              long long elem, const REAL *g, const factors &by, batch &now)
 {
     batch next;
     if constexpr (FIRST + BATCH < LOADS)

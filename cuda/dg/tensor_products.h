@@ -53,9 +53,8 @@ template <int NUM> static __device__ __forceinline__ split_pair<NUM> negative(sp
 
 /* Product number 0, 1 or 2 of the three. */
 template <int DEPTH>
-static __device__ __forceinline__ void multiply_part(float (&c)[4], int product,
-                                                     const split_pair<DEPTH / 4> &a,
-                                                     const split_pair<DEPTH / 8> &b)
+static __device__ __forceinline__ void
+multiply_part(float (&c)[4], int product, const split_pair<DEPTH / 4> &a, const split_pair<DEPTH / 8> &b)
 {
     multiply_add(c, product == 0 ? a.lo : a.hi, product == 1 ? b.lo : b.hi);
 }
@@ -78,8 +77,7 @@ static __device__ __forceinline__ lane_place place_of_lane()
 }
 
 /* The row that a lane names for a step which begins at k, of so many; behind the last any row will do. */
-template <int DEPTH, int COUNT>
-static __device__ __forceinline__ int row_of_step(const lane_place &at, int k)
+template <int DEPTH, int COUNT> static __device__ __forceinline__ int row_of_step(const lane_place &at, int k)
 {
     int row = k + (DEPTH == 16 ? at.depth : at.lane % 8);
     return row < COUNT ? row : COUNT - 1;
@@ -113,8 +111,10 @@ static __device__ __forceinline__ volume_scales load_scales(const int *op, const
     for (int i = 0; i < 2; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
-            scales.of[i][half] = unit * unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))]
-                                                      [at.element + 8 * half]);
+            scales.of[i][half] =
+                unit *
+                unscale(
+                    s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))][at.element + 8 * half]);
     return scales;
 }
 
@@ -158,8 +158,7 @@ static __device__ __forceinline__ void volume_step(const int *entry, const REAL 
 }
 
 /* acc += the sums of a chunk. */
-static __device__ __forceinline__ void volume_products(const int *op, const tile &s,
-                                                       const lane_place &at,
+static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
                                                        float acc[CHUNK_SUMS][3][4])
 {
     volume_scales scales = load_scales(op, s, at);
@@ -174,8 +173,8 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
 
 /* y += a step of the lift of a face. entry: of this lane, of the face's lift; row: as above, of the face's first jump. */
 template <int FACE, int DEPTH>
-static __device__ __forceinline__ void lift_step(const int *entry, const REAL *row, const lane_place &at, int k,
-                                                 float y[NUM_JUMP][3][4])
+static __device__ __forceinline__ void lift_step(const int *entry, const REAL *row, const lane_place &at,
+                                                 int k, float y[NUM_JUMP][3][4])
 {
     constexpr int OPERANDS = FACE ? 3 : 1, ROWS = FACE ? 1 : 3;
     split_pair<DEPTH / 8> b[OPERANDS];

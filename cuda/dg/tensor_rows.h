@@ -20,9 +20,9 @@ enum {
 /* The table (csrc/dg/kernel_tensor.c), in words. */
 enum {
     OPERATOR_HEAD = 4,
-    NODE_ROWS = OPERATOR_HEAD,   /* row of each node */
-    ROW_NODES = NODE_ROWS + NP,  /* node of each row */
-    FACE_ROWS = ROW_NODES + NP,  /* [face][face node]: node + 2^16 row of the jump */
+    NODE_ROWS = OPERATOR_HEAD,  /* row of each node */
+    ROW_NODES = NODE_ROWS + NP, /* node of each row */
+    FACE_ROWS = ROW_NODES + NP, /* [face][face node]: node + 2^16 row of the jump */
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */

@@ -26,7 +26,7 @@ static __device__ constexpr int jump_scale(int face, int k)
  * the sums, [chunk][element][NODE_PITCH][CHUNK_SUMS]. NODE_PITCH is odd for the banks' sake. */
 enum { NODE_PITCH = NP | 1 };
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define TILE_WORDS   LARGER(NP * PITCH_U, NUM_REF * TILE * NODE_PITCH)
+#define TILE_WORDS   LARGER(NP *PITCH_U, NUM_REF *TILE *NODE_PITCH)
 #include "dg/tile.h"
 
 enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
