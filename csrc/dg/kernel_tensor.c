@@ -81,26 +81,23 @@ static int num_threads(const unda_solver *s, int tile)
     return WARP * num_tile(s) * (tile / ELEMENTS) * num_chunk(dg_tables(s));
 }
 
-/* Registers of a thread that its sums, fragments and addresses need. */
-enum {
-    NUM_SM = 132,
-    REGISTERS = 128,
-    SM_REGISTERS = 1 << 16,
-    SM_SHARED = 228 << 10,
-    SYSTEM_SHARED = 1 << 10
-};
+/* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
+enum { REGISTERS = 168, LEAST_REGISTERS = 128 };
+enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
     part[TILE] = num_tile(s) == 1 && num_chunk(dg) == 1 ? 2 * ELEMENTS : ELEMENTS;
-    int threads = num_threads(s, part[TILE]);
-    int blocks = SM_REGISTERS / (REGISTERS * threads),
+    int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
+    /* a single block has nothing to do while its threads wait for each other */
+    if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
+        blocks = 2;
     blocks = blocks < room ? blocks : room;
     part[BLOCKS] = blocks > 1 ? blocks : 1;
     part[UNROLL] = 1;
-    part[AHEAD] = NUM_SM * part[BLOCKS];
+    part[AHEAD] = 1;
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)

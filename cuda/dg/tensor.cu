@@ -31,13 +31,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
-    load_tensor_tile(a, s, first, count);
+    faces_of_lane faces;
+    state_pairs states;
+    load_row_nodes(a, states);
+    load_states(a, s, first, count, faces);
+    prefetch_memory(a, first, count);
+    if (EARLY)
+        take_states(a, s, first, count, states);
+    tile_jumps(a, s, faces);
 #if INCIDENT
     add_incident(a, s, first);
 #endif
-    prefetch_memory(a, first, count);
-    state_pairs states;
-    take_states(a, s, first, count, states);
+    if (!EARLY)
+        take_states(a, s, first, count, states);
     __syncthreads();
     split_states(s, states);
     split_jumps(s);
@@ -46,13 +52,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     own_nodes mine = nodes_of_thread();
     long long elem = first + (mine.e < count ? mine.e : 0);
     REAL g[WORDS];
-    batch now;
+    batch now, next;
     load_batch(a, elem, mine.lane, 0, now);
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+    if (EARLY)
+        load_batch(a, elem, mine.lane, BATCH, next);
     __syncthreads();
     if (mine.e >= count)
         return;
-    finish(a, s, mine, elem, g, factors_of(a), now);
+    if (!EARLY)
+        load_batch(a, elem, mine.lane, BATCH, next);
+    finish(a, s, mine, elem, g, factors_of(a), now, next);
     if (has_source)
         add_sources_again(a, elem, mine.lane);
 }

@@ -6,7 +6,7 @@
 #include "dg/tensor_products.h"
 #include "dg/update.h"
 
-enum { BATCH = NUM_FIELD <= 4 ? 4 : 2 };
+enum { BATCH = NUM_FIELD > 4 ? 2 : THREADS *MIN_BLOCKS > 400 ? 3 : 4 };
 
 /* What the update reads of a thread's next nodes, and where their sums stand. */
 struct batch {
@@ -68,14 +68,16 @@ static __device__ __attribute__((noinline)) void add_sources_again(const dg_args
             }
 }
 
-/* One batch, and those after it; now: what it needs. Without a loop, so that nothing moves from register to register. */
+/* One batch, and those after it; now, next: what it and the one after it need. Without a loop, so that nothing moves from
+ * register to register. */
 template <int FIRST = 0>
 static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const own_nodes &mine,
-                                              long long elem, const REAL *g, const factors &by, batch &now)
+                                              long long elem, const REAL *g, const factors &by, batch &now,
+                                              batch &next)
 {
-    batch next;
-    if constexpr (FIRST + BATCH < LOADS)
-        load_batch(a, elem, mine.lane, FIRST + BATCH, next);
+    batch after;
+    if constexpr (FIRST + 2 * BATCH < LOADS)
+        load_batch(a, elem, mine.lane, FIRST + 2 * BATCH, after);
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
         if (has_node(mine.lane, FIRST + j)) {
@@ -87,7 +89,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const o
             update_by(a, by, place(elem, mine.lane), now.old[j], rhs, (FIRST + j) * LANES);
         }
     if constexpr (FIRST + BATCH < LOADS)
-        finish<FIRST + BATCH>(a, s, mine, elem, g, by, next);
+        finish<FIRST + BATCH>(a, s, mine, elem, g, by, next, after);
 }
 
 #endif

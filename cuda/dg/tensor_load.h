@@ -6,6 +6,13 @@
 
 #include "common/async.h"
 
+/* Whether a thread asks early for rows and old states, and splits its states before it needs those behind faces: below
+ * degree 5 few nodes share many registers' worth of them, and it lost (benchmarks/NOTES.md). */
+enum {
+    BEHIND_FACES = NUM_FACE * FACE_LOADS * (NUM_FIELD + 1), /* registers */
+    EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && THREADS * MIN_BLOCKS <= 400
+};
+
 /* LANES threads share an element, as in tile.h. */
 struct lane_element {
     int e, lane;
@@ -47,11 +54,18 @@ static __device__ __forceinline__ void load_own_state(REAL *q, const tile &s, in
 /* The outer states at a lane's nodes of one face: the neighbour's, or given, or 0. */
 struct outer_states {
     REAL q[FACE_LOADS][NUM_FIELD];
+    int row[FACE_LOADS]; /* of tensor_rows.h */
 };
 static __device__ __forceinline__ int face_node_of_lane(int lane, int j)
 {
     int m = lane + j * LANES;
     return (j + 1) * LANES <= NFP || m < NFP ? m : NFP - 1;
+}
+static __device__ __forceinline__ void load_rows(const dg_args &a, int face, int lane, int row[FACE_LOADS])
+{
+#pragma unroll
+    for (int j = 0; j < FACE_LOADS; j++)
+        row[j] = __ldg(a.table + FACE_ROWS + face * NFP + face_node_of_lane(lane, j));
 }
 static __device__ __forceinline__ void load_outer(const dg_args &a, int lane, int neighbor, outer_states &to)
 {
@@ -81,15 +95,17 @@ static __device__ __forceinline__ void load_outer(const dg_args &a, int lane, in
 static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile &s, int face,
                                                           const lane_element &mine, int neighbor,
                                                           const REAL *g, const REAL *early,
-                                                          const outer_states &outer)
+                                                          outer_states &outer)
 {
     face_case f;
+    if (!EARLY)
+        load_rows(a, face, mine.lane, outer.row);
     begin_face(a, s, face, mine.e, mine.lane, mine.elem, neighbor, g, early, f);
     largest<NUM_JUMP> sizes;
 #pragma unroll
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = face_node_of_lane(mine.lane, j);
-        face_row row = row_of_face(a, face, m);
+        face_row row = row_of_face(outer.row[j]);
         REAL q[NUM_FIELD], in[NUM_TRACE], jumps[NUM_JUMP];
         load_own_state(q, s, mine.e, row.node);
         trace(q, f.f1, in);
@@ -104,32 +120,47 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
     sizes.put(s, jump_scale(face, 0), mine.e);
 }
 
-/* The state and the jumps of a tile: these not yet in all threads' eyes. */
-static __device__ __forceinline__ void load_tensor_tile(const dg_args &a, tile &s, long long first, int count)
-{
-    lane_element mine = element_of_lane(first, count);
+/* What a lane has asked for of its element's faces before the state has come. */
+struct faces_of_lane {
+    lane_element mine;
     NEIGHBORS neighbor;
     REAL g[WORDS], coef[COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     outer_states outer[NUM_FACE];
+};
+
+/* Asks for the states of a tile, inside and behind its faces; those inside are there when this is done. */
+static __device__ __forceinline__ void load_states(const dg_args &a, tile &s, long long first, int count,
+                                                   faces_of_lane &to)
+{
+    to.mine = element_of_lane(first, count);
     clear_sizes(s);
-    if (mine.works) {
-        neighbor = __ldg((const NEIGHBORS *)a.neighbor + mine.elem);
-        load_constant<WORDS>(g, (const REAL *)a.record + RECORD * mine.elem);
+    if (to.mine.works) {
+        to.neighbor = __ldg((const NEIGHBORS *)a.neighbor + to.mine.elem);
+        load_constant<WORDS>(to.g, (const REAL *)a.record + RECORD * to.mine.elem);
         if constexpr (COEF_EARLY)
-            load_constant<NUM_FACE * NUM_FACE_COEF>(coef, (const REAL *)a.face_coef +
-                                                              NUM_FACE * NUM_FACE_COEF * mine.elem);
-        fetch_state(a, s, mine);
+            load_constant<NUM_FACE * NUM_FACE_COEF>(to.coef, (const REAL *)a.face_coef +
+                                                                 NUM_FACE * NUM_FACE_COEF * to.mine.elem);
+        fetch_state(a, s, to.mine);
         copy_commit();
-#define LOAD_OUTER(face, member) load_outer(a, mine.lane, neighbor.member, outer[face]);
+        if (EARLY)
+#pragma unroll
+            for (int face = 0; face < NUM_FACE; face++)
+                load_rows(a, face, to.mine.lane, to.outer[face].row);
+#define LOAD_OUTER(face, member) load_outer(a, to.mine.lane, to.neighbor.member, to.outer[face]);
         EACH_NEIGHBOR(LOAD_OUTER)
     }
     copy_wait<0>();
     __syncthreads();
-    if (mine.works) {
+}
+
+/* The jumps of a tile: not yet in all threads' eyes. */
+static __device__ __forceinline__ void tile_jumps(const dg_args &a, tile &s, faces_of_lane &from)
+{
+    if (!from.mine.works)
+        return;
 #define JUMPS_OF_LANE(face, member)                                                                          \
-    face_jumps_of_lane(a, s, face, mine, neighbor.member, g, coef, outer[face]);
-        EACH_NEIGHBOR(JUMPS_OF_LANE)
-    }
+    face_jumps_of_lane(a, s, face, from.mine, from.neighbor.member, from.g, from.coef, from.outer[face]);
+    EACH_NEIGHBOR(JUMPS_OF_LANE)
 }
 
 #endif

@@ -118,19 +118,25 @@ static __device__ __forceinline__ volume_scales load_scales(const int *op, const
     return scales;
 }
 
-/* acc += a step of the volume products. entry: of this lane; row: where this lane's row of the chunk's first field
- * would be, were it row 0. */
+/* The operator of a step: rows of each run. */
+template <int DEPTH> struct step_operator {
+    split_pair<DEPTH / 8> of[3];
+    __device__ __forceinline__ void load(const int *entry)
+    {
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+            load_operator<DEPTH>(of[r], entry + r * STEP_WORDS * DEPTH);
+    }
+};
+
+/* acc += a step of the volume products. row: where this lane's row of the chunk's first field would be, were it row 0. */
 template <int DEPTH>
-static __device__ __forceinline__ void volume_step(const int *entry, const REAL *row, const lane_place &at,
-                                                   int k, const volume_scales &scales,
+static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &b, const REAL *row,
+                                                   const lane_place &at, int k, const volume_scales &scales,
                                                    float acc[CHUNK_SUMS][3][4])
 {
-    split_pair<DEPTH / 8> b[3];
     float part[CHUNK_SUMS][3][4] = {};
     int node = row_of_step<DEPTH, NP>(at, k);
-#pragma unroll
-    for (int r = 0; r < 3; r++)
-        load_operator<DEPTH>(b[r], entry + r * STEP_WORDS * DEPTH);
 #pragma unroll
     for (int j = 0; j < 3; j++) {
         split_pair<DEPTH / 4> a[2];
@@ -145,7 +151,7 @@ static __device__ __forceinline__ void volume_step(const int *entry, const REAL 
 #pragma unroll
                 for (int r = 0; r < 3; r++)
                     multiply_part<DEPTH>(part[turn_sum(j, c)][(r + j) % 3], product, a[c],
-                                         column_sign(c) < 0 ? negative(b[r]) : b[r]);
+                                         column_sign(c) < 0 ? negative(b.of[r]) : b.of[r]);
 #pragma unroll
         for (int i = 0; i < CHUNK_SUMS; i++)
             if (last_turn(i) == j)
@@ -164,11 +170,23 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
     volume_scales scales = load_scales(op, s, at);
     const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS + at.lane * 4;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE + at.offset;
+    constexpr int WHOLE = DEPTH_NODES / 16 * 16;
+    step_operator<16> next; /* asked for a step before it is used */
+    if (WHOLE > 0)
+        next.load(entry);
 #pragma unroll(UNROLL)
-    for (int k = 0; k < DEPTH_NODES / 16 * 16; k += 16, entry += 3 * STEP_WORDS * 16)
-        volume_step<16>(entry, row, at, k, scales, acc);
-    if constexpr (DEPTH_NODES % 16)
-        volume_step<8>(entry - at.lane * 2, row, at, DEPTH_NODES - 8, scales, acc);
+    for (int k = 0; k < WHOLE; k += 16) {
+        step_operator<16> now = next;
+        entry += 3 * STEP_WORDS * 16;
+        if (k + 16 < WHOLE)
+            next.load(entry);
+        volume_step<16>(now, row, at, k, scales, acc);
+    }
+    if constexpr (DEPTH_NODES % 16) {
+        step_operator<8> last;
+        last.load(entry - at.lane * 2);
+        volume_step<8>(last, row, at, DEPTH_NODES - 8, scales, acc);
+    }
 }
 
 /* y += a step of the lift of a face. entry: of this lane, of the face's lift; row: as above, of the face's first jump. */

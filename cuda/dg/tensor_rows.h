@@ -43,19 +43,13 @@ static __device__ __forceinline__ int node_row(const dg_args &a, int node)
 {
     return __ldg(a.table + NODE_ROWS + node);
 }
-static __device__ __forceinline__ int row_node(const dg_args &a, int row)
-{
-    return __ldg(a.table + ROW_NODES + row);
-}
-
-/* Of node m of a face: the element's node, the row of the jump. */
+/* Of a face's node: the element's node, the row of the jump; packed as the table has them, [face][face node]. */
 struct face_row {
     int node, jump;
 };
-static __device__ __forceinline__ face_row row_of_face(const dg_args &a, int face, int m)
+static __device__ __forceinline__ face_row row_of_face(int packed)
 {
-    int both = __ldg(a.table + FACE_ROWS + face * NFP + m);
-    return {both & 0xffff, both >> 16};
+    return {packed & 0xffff, packed >> 16};
 }
 
 #endif

@@ -60,7 +60,8 @@ static __device__ __forceinline__ void clear_sizes(tile &s)
 /* What incident.h asks. */
 static __device__ __forceinline__ REAL *jump_place(const dg_args &a, tile &s, int face, int m, int k, int e)
 {
-    return s.s + (face * NFP + row_of_face(a, face, m).jump) * PITCH_S + k * TILE + e;
+    int row = row_of_face(__ldg(a.table + FACE_ROWS + face * NFP + m)).jump;
+    return s.s + (face * NFP + row) * PITCH_S + k * TILE + e;
 }
 static __device__ __forceinline__ void jump_changed(tile &s, int face, int k, int e, REAL value)
 {

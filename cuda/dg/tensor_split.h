@@ -66,22 +66,27 @@ struct pair_rows {
     }
 };
 
-/* What a thread keeps while the place of the states is filled anew. */
+/* What a thread keeps while the place of the states is filled anew; the node of each row, which it asks for early. */
 struct state_pairs {
     REAL u[STATE_STEPS][2][NUM_REF];
+    int node[STATE_STEPS];
 };
+
+static __device__ __forceinline__ void load_row_nodes(const dg_args &a, state_pairs &to)
+{
+    pair_rows mine;
+#pragma unroll
+    for (int k = 0; k < STATE_STEPS; k++) {
+        int row = mine.row(k);
+        to.node[k] = __ldg(a.table + ROW_NODES + (row < NP ? row : NP - 1));
+    }
+}
 
 /* The states of a thread's pair, in reference components; their sizes. */
 static __device__ __forceinline__ void take_states(const dg_args &a, tile &s, long long first, int count,
                                                    state_pairs &to)
 {
     pair_rows mine;
-    int node[STATE_STEPS];
-#pragma unroll
-    for (int k = 0; k < STATE_STEPS; k++) {
-        int row = mine.row(k);
-        node[k] = row_node(a, row < NP ? row : NP - 1);
-    }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         int e = 2 * mine.pair + half;
@@ -91,7 +96,7 @@ static __device__ __forceinline__ void take_states(const dg_args &a, tile &s, lo
 #pragma unroll
         for (int k = 0; k < STATE_STEPS; k++) {
             REAL q[NUM_FIELD];
-            load_own_state(q, s, e, node[k]);
+            load_own_state(q, s, e, to.node[k]);
             to_reference(q, g, to.u[k][half]);
 #pragma unroll
             for (int f = 0; f < NUM_REF; f++)

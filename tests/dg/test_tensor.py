@@ -218,7 +218,7 @@ def test_what_the_kernel_cannot_do_is_refused():
         unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", flux="central", **options)
     for parts, message in (
         ({"tile": 24}, "tile is 24 elements a block, expected 16 or 32"),
-        ({"tile": 32}, "tile 32 makes 1920 threads a block, expected at most 1024"),
+        ({"tile": 32}, "tile 32 makes 1920 threads a block, expected at most 1024: take tile 16"),
     ):
         with pytest.raises(unda.ArgumentError, match=message):
             unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", kernel_options=parts, **options)
