@@ -52,7 +52,7 @@ static int num_tile(const unda_solver *s)
 /* Where the operator begins: behind the rows. */
 static int operator_words(const struct dg *dg)
 {
-    return round_up(HEAD + 2 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
+    return round_up(HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
 }
 
 /* As CHUNKS of cuda/dg/block_columns.h. */
@@ -226,13 +226,11 @@ struct orders {
 
 /* Rows of nodes and of jumps; see cuda/dg/tensor_rows.h. */
 static void pack_rows(const struct element *el, const struct orders *orders, const int *face_turn,
-                      int32_t *node_row, int32_t *row_node, int32_t *face_row)
+                      int32_t *row_node, int32_t *face_row)
 {
     int nf = el->num_face_node, jump_row[4 * MOST_BLOCK_FACE_NODE];
-    for (int i = 0; i < el->num_node; i++) {
-        node_row[orders->node[i]] = i;
+    for (int i = 0; i < el->num_node; i++)
         row_node[i] = orders->node[i];
-    }
     for (int m = 0; m < nf; m++) {
         int second = face_turn[nf + m];
         jump_row[orders->face0[m]] = jump_row[nf + m] = m;
@@ -260,7 +258,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = inverse(derivative);
     table[1] = inverse(lift);
-    pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np, table + HEAD + 2 * np);
+    pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
     for (int tile = 0; tile < num_tile(s); tile++) {
         int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg);
         int row[3][TRIPLES];

@@ -30,11 +30,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     tile &s = *(tile *)memory;
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
-    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
     faces_of_lane faces;
     state_pairs states;
+    ask_states(a, s, first, count, faces);
     load_row_nodes(a, states);
-    load_states(a, s, first, count, faces);
+    clear_sizes(s);
+    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    copy_wait<0>();
+    __syncthreads();
     prefetch_memory(a, first, count);
     if (EARLY)
         take_states(a, s, first, count, states);

@@ -8,10 +8,9 @@
 
 enum { BATCH = NUM_FIELD > 4 ? 2 : THREADS *MIN_BLOCKS > 400 ? 3 : 4 };
 
-/* What the update reads of a thread's next nodes, and where their sums stand. */
+/* What the update reads of a thread's next nodes. */
 struct batch {
     old_state old[BATCH];
-    int row[BATCH];
 };
 
 /* An element, a thread's first node of it. */
@@ -35,19 +34,17 @@ static __device__ __forceinline__ void load_batch(const dg_args &a, long long el
 {
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
-        if (has_node(lane, first + j)) {
-            to.row[j] = __ldg(a.table + NODE_ROWS + lane + (first + j) * LANES);
+        if (has_node(lane, first + j))
             load_old(a, place(elem, lane), to.old[j], (first + j) * LANES);
-        }
 }
 
 /* The sums of a node. */
-static __device__ __forceinline__ void load_sums(tile &s, int row, int e, REAL acc[NUM_ACC])
+static __device__ __forceinline__ void load_sums(tile &s, int node, int e, REAL acc[NUM_ACC])
 {
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         REAL sums[CHUNK_SUMS];
-        load_vector<CHUNK_SUMS>(sums, sums_place(s, chunk, e, row));
+        load_vector<CHUNK_SUMS>(sums, sums_place(s, chunk, e, node));
 #pragma unroll
         for (int i = 0; i < CHUNK_SUMS; i++)
             acc[chunk_sum(chunk, i)] = sums[i];
@@ -82,8 +79,9 @@ static __device__ __forceinline__ void finish(const dg_args &a, tile &s, const o
     for (int j = 0; j < BATCH; j++)
         if (has_node(mine.lane, FIRST + j)) {
             REAL acc[NUM_ACC], rhs[NUM_FIELD];
-            const REAL *coef = coef_at(a, elem, mine.lane + (FIRST + j) * LANES, g);
-            load_sums(s, now.row[j], mine.e, acc);
+            int node = mine.lane + (FIRST + j) * LANES;
+            const REAL *coef = coef_at(a, elem, node, g);
+            load_sums(s, node, mine.e, acc);
             from_reference(acc, g, coef, rhs);
             add_local(now.old[j], coef + NUM_COEF - NUM_LOCAL, rhs);
             update_by(a, by, place(elem, mine.lane), now.old[j], rhs, (FIRST + j) * LANES);

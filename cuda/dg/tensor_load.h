@@ -51,7 +51,7 @@ static __device__ __forceinline__ void load_own_state(REAL *q, const tile &s, in
     load_own_groups<NUM_FIELD>(q, s.u, TILE * NODE_PITCH, e * NODE_PITCH + node);
 }
 
-/* The outer states at a lane's nodes of one face: the neighbour's, or given, or 0. */
+/* The neighbour's states at a lane's nodes of one face. */
 struct outer_states {
     REAL q[FACE_LOADS][NUM_FIELD];
     int row[FACE_LOADS]; /* of tensor_rows.h */
@@ -67,27 +67,38 @@ static __device__ __forceinline__ void load_rows(const dg_args &a, int face, int
     for (int j = 0; j < FACE_LOADS; j++)
         row[j] = __ldg(a.table + FACE_ROWS + face * NFP + face_node_of_lane(lane, j));
 }
-static __device__ __forceinline__ void load_outer(const dg_args &a, int lane, int neighbor, outer_states &to)
+/* As load_groups of common/vector.h, here and not where it is used, behind a barrier. */
+template <int NUM, int FIRST = 0>
+static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *array, long long total,
+                                                       long long item)
 {
-    long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
-    const int *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
-    int node[FACE_LOADS];
-    if (neighbor >= 0) {
+    constexpr int WIDTH = GROUP_WIDTH(NUM, FIRST / 4);
+    load_now<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
+    if constexpr (FIRST + WIDTH < NUM)
+        load_groups_now<NUM, FIRST + WIDTH>(to, array, total, item);
+}
+
+/* At boundaries: of this element, which nobody needs. */
+static __device__ __forceinline__ void load_outer(const dg_args &a, const lane_element &mine,
+                                                  const int (&neighbor)[NUM_FACE],
+                                                  outer_states (&to)[NUM_FACE])
+{
+    int node[NUM_FACE][FACE_LOADS];
+    /* all at once, and then what needs them */
+#pragma unroll
+    for (int face = 0; face < NUM_FACE; face++)
 #pragma unroll
         for (int j = 0; j < FACE_LOADS; j++)
-            node[j] = __ldg(other + face_node_of_lane(lane, j));
+            node[face][j] =
+                __ldg(a.face_node + (neighbor[face] >= 0 ? NEIGHBOR_SIDE(neighbor[face]) : 0) * NFP +
+                      face_node_of_lane(mine.lane, j));
+#pragma unroll
+    for (int face = 0; face < NUM_FACE; face++) {
+        long long outer = place(neighbor[face] >= 0 ? NEIGHBOR_ELEM(neighbor[face]) : mine.elem, 0);
 #pragma unroll
         for (int j = 0; j < FACE_LOADS; j++)
-            load_node<NUM_FIELD>(to.q[j], (const REAL *)a.q, a.num_total * NP,
-                                 outer + (long long)node[j] * NODE_STRIDE(NUM_FIELD));
-    } else {
-        bool exact = neighbor <= -1 - BOUNDARY_EXACT;
-        const REAL *data = exact_data(a, neighbor);
-#pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++)
-#pragma unroll
-            for (int f = 0; f < NUM_FIELD; f++)
-                to.q[j][f] = exact ? data[face_node_of_lane(lane, j) * NUM_FIELD + f] : 0;
+            load_groups_now<NUM_FIELD>(to[face].q[j], (const REAL *)a.q, a.num_total * NP,
+                                       outer + node[face][j]);
     }
 }
 
@@ -101,6 +112,12 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
     if (!EARLY)
         load_rows(a, face, mine.lane, outer.row);
     begin_face(a, s, face, mine.e, mine.lane, mine.elem, neighbor, g, early, f);
+    if (f.exact) {
+        const REAL *data = exact_data(a, neighbor);
+#pragma unroll
+        for (int j = 0; j < FACE_LOADS; j++)
+            load_constant<NUM_FIELD>(outer.q[j], data + face_node_of_lane(mine.lane, j) * NUM_FIELD);
+    }
     largest<NUM_JUMP> sizes;
 #pragma unroll
     for (int j = 0; j < FACE_LOADS; j++) {
@@ -128,14 +145,14 @@ struct faces_of_lane {
     outer_states outer[NUM_FACE];
 };
 
-/* Asks for the states of a tile, inside and behind its faces; those inside are there when this is done. */
-static __device__ __forceinline__ void load_states(const dg_args &a, tile &s, long long first, int count,
-                                                   faces_of_lane &to)
+/* Asks for the states of a tile, inside and behind its faces. */
+static __device__ __forceinline__ void ask_states(const dg_args &a, tile &s, long long first, int count,
+                                                  faces_of_lane &to)
 {
     to.mine = element_of_lane(first, count);
-    clear_sizes(s);
     if (to.mine.works) {
-        to.neighbor = __ldg((const NEIGHBORS *)a.neighbor + to.mine.elem);
+        /* what the longest wait begins with */
+        to.neighbor = load_now((const NEIGHBORS *)a.neighbor + to.mine.elem);
         load_constant<WORDS>(to.g, (const REAL *)a.record + RECORD * to.mine.elem);
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(to.coef, (const REAL *)a.face_coef +
@@ -146,11 +163,11 @@ static __device__ __forceinline__ void load_states(const dg_args &a, tile &s, lo
 #pragma unroll
             for (int face = 0; face < NUM_FACE; face++)
                 load_rows(a, face, to.mine.lane, to.outer[face].row);
-#define LOAD_OUTER(face, member) load_outer(a, to.mine.lane, to.neighbor.member, to.outer[face]);
-        EACH_NEIGHBOR(LOAD_OUTER)
+        int neighbor[NUM_FACE];
+#define COPY_NEIGHBOR(face, member) neighbor[face] = to.neighbor.member;
+        EACH_NEIGHBOR(COPY_NEIGHBOR)
+        load_outer(a, to.mine, neighbor, to.outer);
     }
-    copy_wait<0>();
-    __syncthreads();
 }
 
 /* The jumps of a tile: not yet in all threads' eyes. */

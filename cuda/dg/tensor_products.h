@@ -277,44 +277,61 @@ static __device__ __forceinline__ void lift_face(const int *op, const tile &s, c
     }
 }
 
-/* The sums of a warp's triples, in the place of the state: see tensor_sizes.h. */
-static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, int row)
+/* Nodes of a lane's columns, or -1. */
+struct column_nodes {
+    int of[3][2];
+};
+static __device__ __forceinline__ column_nodes nodes_of_columns(const int *table, const lane_place &at)
 {
-    return s.u + ((chunk * TILE + e) * NODE_PITCH + row) * CHUNK_SUMS;
+    column_nodes nodes;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        int orbit = at.tile * 8 + at.lane % 4 * 2 + c, kept = orbit - RUN_ROWS;
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+            nodes.of[r][c] =
+                kept >= (r == 0 ? KEPT : 0)
+                    ? -1
+                    : __ldg(table + ROW_NODES + (kept < 0 ? r * RUN_ROWS + orbit : 3 * RUN_ROWS + kept));
+    }
+    return nodes;
 }
-static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
+
+/* The sums of a warp's triples, in the place of the state: see tensor_sizes.h. */
+static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, int node)
+{
+    return s.u + ((chunk * TILE + e) * NODE_PITCH + node) * CHUNK_SUMS;
+}
+static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, const column_nodes &nodes,
                                                   const float acc[CHUNK_SUMS][3][4])
 {
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        int orbit = at.tile * 8 + at.lane % 4 * 2 + c % 2, kept = orbit - RUN_ROWS;
+    for (int c = 0; c < 4; c++)
 #pragma unroll
         for (int r = 0; r < 3; r++) {
-            if (kept >= (r == 0 ? KEPT : 0))
-                continue;
             REAL sums[CHUNK_SUMS];
 #pragma unroll
             for (int i = 0; i < CHUNK_SUMS; i++)
                 sums[i] = acc[i][r][c];
-            store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.element + c / 2 * 8,
-                                                    kept < 0 ? r * RUN_ROWS + orbit : 3 * RUN_ROWS + kept),
-                                         sums);
+            int node = nodes.of[r][c % 2];
+            if (node >= 0)
+                store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.element + c / 2 * 8, node), sums);
         }
-    }
 }
 
 /* All sums of a tile, in the place of its fields. */
-static __device__ __forceinline__ void multiply(const int *op, tile &s)
+static __device__ __forceinline__ void multiply(const int *table, tile &s)
 {
     lane_place at = place_of_lane();
     float acc[CHUNK_SUMS][3][4] = {};
-    lift_face<0>(op, s, at, acc);
-    lift_face<1>(op, s, at, acc);
-    lift_face<2>(op, s, at, acc);
-    lift_face<3>(op, s, at, acc);
-    volume_products(op, s, at, acc);
+    lift_face<0>(table, s, at, acc);
+    lift_face<1>(table, s, at, acc);
+    lift_face<2>(table, s, at, acc);
+    lift_face<3>(table, s, at, acc);
+    volume_products(table, s, at, acc);
+    column_nodes nodes = nodes_of_columns(table, at);
     __syncthreads();
-    store_sums(s, at, acc);
+    store_sums(s, at, nodes, acc);
 }
 
 #endif

@@ -20,8 +20,7 @@ enum {
 /* The table (csrc/dg/kernel_tensor.c), in words. */
 enum {
     OPERATOR_HEAD = 4,
-    NODE_ROWS = OPERATOR_HEAD,  /* row of each node */
-    ROW_NODES = NODE_ROWS + NP, /* node of each row */
+    ROW_NODES = OPERATOR_HEAD,  /* node of each row */
     FACE_ROWS = ROW_NODES + NP, /* [face][face node]: node + 2^16 row of the jump */
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
@@ -39,10 +38,6 @@ template <int RUN_LENGTH> static __device__ __forceinline__ int turned(int row, 
     return row >= 3 * RUN_LENGTH ? row : to >= 3 * RUN_LENGTH ? to - 3 * RUN_LENGTH : to;
 }
 
-static __device__ __forceinline__ int node_row(const dg_args &a, int node)
-{
-    return __ldg(a.table + NODE_ROWS + node);
-}
 /* Of a face's node: the element's node, the row of the jump; packed as the table has them, [face][face node]. */
 struct face_row {
     int node, jump;
