@@ -280,19 +280,36 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     return UNDA_OK;
 }
 
+/* Where it was measured to be faster than fused and blocks (benchmarks/NOTES.md). */
+static bool preferred(const unda_solver *s)
+{
+    const unda_solver_options *o = &s->options;
+    int tile = kernel_part(o, "tile"); /* given: another kernel's? */
+    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % ELEMENTS)
+        return false;
+    switch (o->physics) {
+    case UNDA_ACOUSTIC:
+        return o->degree >= 3 && o->degree <= 8;
+    case UNDA_ELASTIC:
+        return o->degree == 6;
+    default:
+        return o->degree >= 4 && o->degree <= 7;
+    }
+}
+
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
-                                                    {[TILE] = {"tile", 16, 32, UNDA_TUNED_BY_HALF},
+                                                    {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
-                                                     [UNROLL] = {"unroll", 1, 16, UNDA_TUNED_NOT},
-                                                     [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},
-                                                    .reference = true},
+                                                     [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
+                                                     [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
                                            .file = "dg/tensor.cu",
                                            .layout = &layout_nodes,
                                            .num_function = 1,
                                            .function = {"dg_tensor"},
                                            .work = {WORK_ALL},
                                            .capability = 80,
+                                           .preferred = preferred,
                                            .table = table,
                                            .settle = settle,
                                            .define = define,
