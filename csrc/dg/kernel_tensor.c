@@ -287,13 +287,15 @@ static bool preferred(const unda_solver *s)
     int tile = kernel_part(o, "tile"); /* given: another kernel's? */
     if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % ELEMENTS)
         return false;
+    bool lsrk4 = o->integrator == UNDA_LSRK4;
+    int degree = o->degree;
     switch (o->physics) {
     case UNDA_ACOUSTIC:
-        return o->degree >= 3 && o->degree <= 8;
+        return degree >= (lsrk4 ? 3 : 4) && degree <= 8;
     case UNDA_ELASTIC:
-        return o->degree == 6;
+        return lsrk4 && (degree == 4 || degree == 6);
     default:
-        return o->degree >= 4 && o->degree <= 7;
+        return lsrk4 && degree >= 4 && degree <= 7;
     }
 }
 

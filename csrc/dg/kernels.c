@@ -60,7 +60,7 @@ static const struct dg_kernel *find_kernel(const unda_solver *s, int compute_cap
     for (int i = 0; dg_kernels[i]; i++) {
         const struct dg_kernel *kernel = (const struct dg_kernel *)dg_kernels[i];
         if (kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
-            kernel->capability <= compute_capability && has_parts(&s->options, &kernel->base) &&
+            has_parts(&s->options, &kernel->base) && kernel->capability <= compute_capability &&
             (!kernel->preferred || kernel->preferred(s)))
             return kernel;
     }

@@ -227,8 +227,9 @@ def test_what_the_kernel_cannot_do_is_refused():
 @pytest.mark.parametrize(
     ("options", "taken"),
     [
-        ({}, True), ({"integrator": "ab3"}, True), ({"degree": 1}, False), ({"dtype": "float64"}, False),
-        ({"flux": "central"}, False), ({"kernel_options": {"tile": 8}}, False),
+        ({}, True), ({"integrator": "ab3"}, False), ({"integrator": "ab3", "degree": 4}, True),
+        ({"degree": 1}, False), ({"dtype": "float64"}, False), ({"flux": "central"}, False),
+        ({"kernel_options": {"tile": 8}}, False),
     ],
 )  # fmt: skip
 def test_auto_takes_it_where_it_was_measured_to_be_faster(options, taken):

@@ -39,10 +39,11 @@ BUDGET = {
     ("acoustic", "gemm"): 0, ("elastic", "gemm"): 0, ("maxwell", "gemm"): 0,
     ("acoustic", "microblock"): 16, ("elastic", "microblock"): 16, ("maxwell", "microblock"): 16,
 }  # fmt: skip
-#: Of kernel tensor where a warp for each tile of nodes and part of the fields makes more than 512 threads a block, which
-#: then have few registers each; "auto" takes another kernel there.
+#: Of kernel tensor where a warp for each tile of nodes and part of the fields makes 512 threads a block and
+#: more, which then have few registers each; "auto" takes another kernel there.
 WIDE = {
-    ("elastic", 7): 1100, ("elastic", 8): 1500, ("elastic", 9): 1600, ("maxwell", 8): 350, ("maxwell", 9): 1200,
+    ("elastic", 7): 1100, ("elastic", 8): 1500, ("elastic", 9): 1600,
+    ("maxwell", 8): 350, ("maxwell", 9): 1200,
 }  # fmt: skip
 KNOWN = {  # above the budget: physics, degree, architecture, dtype, kernel, flux, integrator, per
     ("acoustic", 9, 90, "float32", "fused", "central", "ab3", "cell"): 40,
