@@ -105,9 +105,19 @@ static int find_orbits(const struct moves *move, int count, struct orbit *orbit,
     return num;
 }
 
+static const int shift[4] = {0, 2, 3, 1};
+
+unda_status blocks_turn(const struct element *el, int node[MOST_BLOCK_NODE],
+                        int face_node[4 * MOST_BLOCK_FACE_NODE])
+{
+    TRY(move_nodes(el, shift, node));
+    move_face_nodes(el, shift, node, face_node);
+    return UNDA_OK;
+}
+
 static unda_status find_all_orbits(struct blocks *b, const struct element *el)
 {
-    static const int swap_q[4] = {1, 0, 2, 3}, swap_p[4] = {0, 1, 3, 2}, shift[4] = {0, 2, 3, 1};
+    static const int swap_q[4] = {1, 0, 2, 3}, swap_p[4] = {0, 1, 3, 2};
     struct moves node, face;
     TRY(move_nodes(el, swap_q, node.q));
     TRY(move_nodes(el, swap_p, node.p));

@@ -49,5 +49,8 @@ struct blocks {
 /* Refuses an element whose nodes lack the symmetry. */
 unda_status blocks_new(struct blocks **blocks, const struct element *element);
 void blocks_free(struct blocks *blocks);
+/* Where C takes nodes, and nodes of faces (face num_face_node + m). */
+unda_status blocks_turn(const struct element *element, int node[MOST_BLOCK_NODE],
+                        int face_node[4 * MOST_BLOCK_FACE_NODE]);
 
 #endif

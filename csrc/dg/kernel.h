@@ -33,6 +33,7 @@ struct plan {
     struct block_shape own[MAX_FUNCTION];
     /* rows of the matrices that are stored side by side, see plan_pack_rows */
     int rows;
+    int resident; /* blocks that an SM's shared memory has room for, the rest is L1; 0: the driver decides */
     int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
     int pitch;                     /* nodes that km elements have room for, where the layout is padded */
     int km;                        /* 0: 1 */
@@ -82,7 +83,7 @@ static inline bool plan_is_product(const struct plan *plan, int function)
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
  * preferred. */
 #define DG_KERNELS(of)                                                                                       \
-    of(blocks) of(fused) of(tensor) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines)       \
+    of(tensor) of(blocks) of(fused) of(node) of(element) of(gemm) of(microblock) of(columns) of(lines)       \
         of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
@@ -91,8 +92,9 @@ DG_KERNELS(DG_KERNEL)
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 /* Words between the fields of one node and the next there: PAD. */
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
-/* The plan that options ask for; needs only the sizes in dg_tables(s). */
-unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* The plan that options ask for; needs only the sizes in dg_tables(s). "auto" takes no kernel that needs a higher compute
+ * capability. */
+unda_status plan_choose(const unda_solver *s, int compute_capability, struct plan *plan);
 /* Refuses a device that lacks what the kernel needs. */
 unda_status plan_check_device(const struct plan *plan, int compute_capability);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...

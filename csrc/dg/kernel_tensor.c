@@ -1,15 +1,16 @@
 /* kernel_tensor.c: kernel tensor: one stage in one pass, the products on tensor cores, float32 as two FP16 numbers. Not
  * here: the device code (cuda/dg/tensor.cu). Measurements: benchmarks/NOTES.md. */
+#include "blocks.h"
 #include "kernel.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS, TILE, BLOCKS, UNROLL, NUM_PART };
+enum { TILE, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
-/* Nodes of a tile of the operator, elements of a warp, lanes. */
-enum { NODES = 8, ELEMENTS = 16, WARP = 32 };
-/* As cuda/dg/tensor_products.h and tensor.cu have them: words before the operator, words between rows. */
+/* Triples of nodes of a warp, its elements, lanes. */
+enum { TRIPLES = 8, ELEMENTS = 16, WARP = 32 };
+/* As cuda/dg/tensor_rows.h and tensor.cu have them: words before the rows, words between rows of shared memory. */
 enum { HEAD = 4, PAD = 4 };
 
 /* Most that a block can have on compute capability 9. */
@@ -20,17 +21,44 @@ static int round_up(int count, int unit)
     return (count + unit - 1) / unit * unit;
 }
 
-/* Words of the operator for a tile of nodes. */
-static int tile_words(const struct dg *dg)
+/* Nodes, and face nodes of face 0, as a turn of the vertices 1, 2, 3 moves them: so many triples and, last, so many
+ * nodes that stay where they are. */
+struct turns {
+    int num, run, kept;
+};
+static struct turns node_turns(const unda_solver *s)
 {
-    return NODES * (3 * round_up(dg->space.num_node, NODES) +
-                    dg->space.num_face * round_up(dg->space.num_face_node, NODES));
+    int kept = s->options.degree / 3 + 1, num = dg_tables(s)->space.num_node;
+    return (struct turns){num, (num - kept) / 3, kept};
+}
+static struct turns face_turns(const struct dg *dg)
+{
+    int num = dg->space.num_face_node;
+    return (struct turns){num, num / 3, num % 3};
 }
 
-/* Groups of `rows` tiles, each of one warp. */
-static int num_group(const struct dg *dg, int rows)
+/* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
+static int tile_words(const struct dg *dg)
 {
-    return (dg->space.num_node + NODES * rows - 1) / (NODES * rows);
+    return TRIPLES * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
+}
+
+static int num_tile(const unda_solver *s)
+{
+    struct turns t = node_turns(s);
+    return (t.run + t.kept + TRIPLES - 1) / TRIPLES;
+}
+
+/* Where the operator begins: behind the rows. */
+static int operator_words(const struct dg *dg)
+{
+    return round_up(HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
+}
+
+/* As CHUNKS of cuda/dg/block_columns.h. */
+static int num_chunk(const struct dg *dg)
+{
+    return dg->physics->grad_div ? dg->physics->grad_div : 2;
 }
 
 /* struct tensor_tile of cuda/dg/tensor_split.h. */
@@ -39,30 +67,37 @@ static int tile_bytes(const struct dg *dg, int tile)
     const struct physics *p = dg->physics;
     int jumps = p->num_jump[dg->both_jumps],
         scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * jumps;
-    return 4 * (round_up(dg->space.num_node, NODES) * (p->num_ref * tile + PAD) +
-                dg->space.num_face * (round_up(dg->space.num_face_node, NODES) * (jumps * tile + PAD) +
-                                      p->num_lift_coef * tile) +
-                scales * tile);
+    int split = dg->space.num_node * (p->num_ref * tile + PAD),
+        sums = p->num_ref * tile * (dg->space.num_node | 1);
+    return 4 *
+           ((split > sums ? split : sums) +
+            dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
+            scales * tile);
 }
 
-/* Registers of a thread that its sums, fragments and addresses need, by physics; a few spilled words are worth a block
- * more. */
-static const int registers[] = {[UNDA_ACOUSTIC] = 80, [UNDA_ELASTIC] = 144, [UNDA_MAXWELL] = 112};
-enum { SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
+/* A warp has a tile of triples and a chunk of fields. */
+static int num_threads(const unda_solver *s, int tile)
+{
+    return WARP * num_tile(s) * (tile / ELEMENTS) * num_chunk(dg_tables(s));
+}
+
+/* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
+enum { REGISTERS = 168, LEAST_REGISTERS = 128 };
+enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    part[ROWS] = 1;
-    while (num_group(dg, part[ROWS]) > 16)
-        part[ROWS]++;
-    part[TILE] = ELEMENTS;
-    int need = registers[s->options.physics] * WARP * num_group(dg, part[ROWS]);
-    int blocks = (SM_REGISTERS + need / 2) / need,
-        room = SM_SHARED / (tile_bytes(dg, ELEMENTS) + SYSTEM_SHARED);
+    part[TILE] = num_tile(s) == 1 && num_chunk(dg) == 1 ? 2 * ELEMENTS : ELEMENTS;
+    int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
+        room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
+    /* a single block has nothing to do while its threads wait for each other */
+    if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
+        blocks = 2;
     blocks = blocks < room ? blocks : room;
     part[BLOCKS] = blocks > 1 ? blocks : 1;
     part[UNROLL] = 1;
+    part[AHEAD] = 1;
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
@@ -75,13 +110,12 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (part[TILE] != ELEMENTS && part[TILE] != 2 * ELEMENTS)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d or %d", part[TILE], ELEMENTS,
              2 * ELEMENTS);
-    int groups = num_group(dg, part[ROWS]);
     plan->tile = part[TILE];
-    plan->rows = part[ROWS];
-    plan->threads = WARP * groups * (part[TILE] / ELEMENTS);
+    plan->threads = num_threads(s, part[TILE]);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
+    plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "rows %d and tile %d make %d threads a block, expected at most 1024", part[ROWS],
+        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16",
              part[TILE], plan->threads);
     if (plan->shared_bytes > MOST_SHARED)
         FAIL(UNDA_ERR_ARG,
@@ -90,17 +124,19 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "take %s",
              plan->shared_bytes >> 10, plan->tile, s->options.degree, MOST_SHARED >> 10,
              plan->tile > ELEMENTS ? "tile 16" : "kernel fused");
-    plan->num_table = HEAD + (int64_t)groups * part[ROWS] * tile_words(dg);
+    plan->num_table = operator_words(dg) + (int64_t)num_tile(s) * tile_words(dg);
     return UNDA_OK;
 }
 
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
     (void)s;
-    gpu_define(defines, "ROWS=%d", plan->part[ROWS]);
+    gpu_define(defines, "TURNS=%d", 1);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
+    gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+    gpu_define(defines, "WAVE=%d", NUM_SM * plan->part[BLOCKS]);
 }
 
 /* ---- packing ---- */
@@ -136,67 +172,146 @@ static int32_t inverse(int scale)
     return bits;
 }
 
-/* Rows first .. first + 7 of a matrix [num_row][num], [step][lane][hi, lo]; the steps of `beside` matrices alternate,
- * and this one is number `which`. */
-static void pack_tile(const double *matrix, int num_row, int num, int first, int scale, int beside, int which,
-                      int32_t *to)
+/* Eight rows of a matrix [..][num], by number, its columns in the order given: [step][lane][hi, lo]; the steps of
+ * `beside` matrices alternate, and this one is number `which`. row < 0: zeros. */
+struct operand {
+    const double *matrix;
+    const int *row, *column;
+    int num, scale, beside, which;
+};
+static void pack_tile(const struct operand *o, int32_t *to)
 {
-    for (int k0 = 0, depth; k0 < round_up(num, NODES); k0 += depth, to += beside * NODES * depth) {
-        depth = round_up(num, NODES) - k0 < 16 ? 8 : 16;
-        for (int lane = 0; lane < WARP; lane++) {
-            /* column g of the product is node g / 2 or g / 2 + 4 of the tile */
-            int g = lane / 4, row = first + g / 2 + g % 2 * 4;
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth, to += o->beside * TRIPLES * depth) {
+        depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
+        for (int lane = 0; lane < WARP; lane++)
             for (int pair = 0; pair < depth / 8; pair++) {
                 uint32_t hi[2] = {0}, lo[2] = {0};
+                int row = o->row[lane / 4];
                 for (int i = 0; i < 2; i++) {
                     int k = k0 + 8 * pair + lane % 4 * 2 + i;
                     double value, rest,
-                        x = row < num_row && k < num ? ldexp(matrix[row * num + k], scale) : 0;
+                        x = row >= 0 && k < o->num
+                                ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k]], o->scale)
+                                : 0;
                     hi[i] = half(x, &value);
                     lo[i] = half(x - value, &rest);
                 }
-                int32_t *word = to + which * NODES * depth + lane * (depth / 4) + pair;
+                int32_t *word = to + o->which * TRIPLES * depth + lane * (depth / 4) + pair;
                 word[0] = (int32_t)(hi[0] | hi[1] << 16);
                 word[depth / 8] = (int32_t)(lo[0] | lo[1] << 16);
             }
+    }
+}
+
+/* The order of points that `turn` moves: one of each triple, then what it becomes, then that again, then points that
+ * stay where they are. */
+static void order_by_turn(const struct turns *t, const int *turn, int *order)
+{
+    int triples = 0, kept = 0;
+    for (int n = 0; n < t->num; n++) {
+        int next = turn[n], last = turn[next];
+        if (next == n)
+            order[3 * t->run + kept++] = n;
+        else if (n < next && n < last) {
+            order[triples] = n;
+            order[t->run + triples] = next;
+            order[2 * t->run + triples++] = last;
         }
     }
 }
 
+struct orders {
+    int node[MOST_BLOCK_NODE], face0[MOST_BLOCK_FACE_NODE], face1[MOST_BLOCK_FACE_NODE];
+};
+
+/* Rows of nodes and of jumps; see cuda/dg/tensor_rows.h. */
+static void pack_rows(const struct element *el, const struct orders *orders, const int *face_turn,
+                      int32_t *row_node, int32_t *face_row)
+{
+    int nf = el->num_face_node, jump_row[4 * MOST_BLOCK_FACE_NODE];
+    for (int i = 0; i < el->num_node; i++)
+        row_node[i] = orders->node[i];
+    for (int m = 0; m < nf; m++) {
+        int second = face_turn[nf + m];
+        jump_row[orders->face0[m]] = jump_row[nf + m] = m;
+        jump_row[second] = jump_row[face_turn[second]] = m;
+    }
+    for (int i = 0; i < el->num_face * nf; i++)
+        face_row[i] = el->face_node[i] | jump_row[i] << 16;
+}
+
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
-    (void)matrix;
+    (void)matrix, (void)plan;
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
-    int np = el->num_node, nf = el->num_face_node, tiles = num_group(dg, plan->rows) * plan->rows;
+    int np = el->num_node, nf = el->num_face_node;
     int derivative = scale_of(el->derivative, (int64_t)3 * np * np),
         lift = scale_of(el->lift, (int64_t)el->num_face * np * nf);
+    struct turns nodes = node_turns(s), faces = face_turns(dg);
+    struct orders orders;
+    int turn[MOST_BLOCK_NODE], face_turn[4 * MOST_BLOCK_FACE_NODE];
+    TRY(blocks_turn(el, turn, face_turn));
+    order_by_turn(&nodes, turn, orders.node);
+    order_by_turn(&faces, face_turn, orders.face0);
+    for (int m = 0; m < nf; m++)
+        orders.face1[m] = m;
     table[0] = inverse(derivative);
     table[1] = inverse(lift);
-    for (int tile = 0; tile < tiles; tile++) {
-        int32_t *to = table + HEAD + (int64_t)tile * tile_words(dg);
-        for (int j = 0; j < 3; j++)
-            pack_tile(el->derivative + (int64_t)j * np * np, np, np, NODES * tile, derivative, 3, j, to);
-        to += 3 * NODES * round_up(np, NODES);
-        for (int face = 0; face < el->num_face; face++, to += NODES * round_up(nf, NODES))
-            pack_tile(el->lift + (int64_t)face * np * nf, np, nf, NODES * tile, lift, 1, 0, to);
+    pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
+    for (int tile = 0; tile < num_tile(s); tile++) {
+        int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg);
+        int row[3][TRIPLES];
+        for (int i = 0; i < TRIPLES; i++)
+            for (int r = 0; r < 3; r++) {
+                int orbit = TRIPLES * tile + i, kept = orbit - nodes.run;
+                row[r][i] = kept < 0            ? orders.node[r * nodes.run + orbit]
+                            : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
+                                                : -1;
+            }
+        for (int r = 0; r < 3; r++) {
+            pack_tile(&(struct operand){el->derivative, row[r], orders.node, np, derivative, 3, r}, to);
+            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, nf, lift, 3, r},
+                      to + 3 * TRIPLES * round_up(np, 8));
+        }
+        pack_tile(&(struct operand){el->lift, row[0], orders.face0, nf, lift, 1, 0},
+                  to + 3 * TRIPLES * (round_up(np, 8) + round_up(nf, 8)));
     }
     return UNDA_OK;
 }
 
+/* Where it was measured to be faster than fused and blocks (benchmarks/NOTES.md). */
+static bool preferred(const unda_solver *s)
+{
+    const unda_solver_options *o = &s->options;
+    int tile = kernel_part(o, "tile"); /* given: another kernel's? */
+    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % ELEMENTS)
+        return false;
+    bool lsrk4 = o->integrator == UNDA_LSRK4;
+    int degree = o->degree;
+    switch (o->physics) {
+    case UNDA_ACOUSTIC:
+        return degree >= (lsrk4 ? 3 : 4) && degree <= 8;
+    case UNDA_ELASTIC:
+        return lsrk4 && (degree == 4 || degree == 6);
+    default:
+        return lsrk4 && degree >= 4 && degree <= 7;
+    }
+}
+
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
-                                                    {[ROWS] = {"rows", 1, 28, UNDA_TUNED_BY_ONE},
-                                                     [TILE] = {"tile", 16, 32, UNDA_TUNED_BY_HALF},
+                                                    {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
-                                                     [UNROLL] = {"unroll", 1, 16, UNDA_TUNED_NOT}},
-                                                    .reference = true},
+                                                     [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
+                                                     [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
                                            .file = "dg/tensor.cu",
                                            .layout = &layout_nodes,
                                            .num_function = 1,
                                            .function = {"dg_tensor"},
                                            .work = {WORK_ALL},
                                            .capability = 80,
+                                           .preferred = preferred,
                                            .table = table,
                                            .settle = settle,
                                            .define = define,

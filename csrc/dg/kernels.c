@@ -52,7 +52,7 @@ static bool has_parts(const unda_solver_options *o, const struct kernel *kernel)
 }
 
 /* Options were checked. "auto": the first kernel of the shape that has the parts and is preferred for this case. */
-static const struct dg_kernel *find_kernel(const unda_solver *s)
+static const struct dg_kernel *find_kernel(const unda_solver *s, int compute_capability)
 {
     for (int i = 0; dg_kernels[i]; i++)
         if (kernel_is(&s->options, dg_kernels[i]->name))
@@ -60,15 +60,16 @@ static const struct dg_kernel *find_kernel(const unda_solver *s)
     for (int i = 0; dg_kernels[i]; i++) {
         const struct dg_kernel *kernel = (const struct dg_kernel *)dg_kernels[i];
         if (kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
-            has_parts(&s->options, &kernel->base) && (!kernel->preferred || kernel->preferred(s)))
+            has_parts(&s->options, &kernel->base) && kernel->capability <= compute_capability &&
+            (!kernel->preferred || kernel->preferred(s)))
             return kernel;
     }
     return NULL;
 }
 
-unda_status plan_choose(const unda_solver *s, struct plan *plan)
+unda_status plan_choose(const unda_solver *s, int compute_capability, struct plan *plan)
 {
-    *plan = (struct plan){.kernel = find_kernel(s)};
+    *plan = (struct plan){.kernel = find_kernel(s, compute_capability)};
     if (!plan->kernel)
         FAIL(UNDA_ERR_ARG, "no kernel has all the options that are given, from %s on: name one with its own",
              s->options.part[0].name);
@@ -164,10 +165,14 @@ unda_status plan_compile(unda_solver *s, int update)
     struct gpu_source source = plan_source(s, &t->plan, update, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
-    for (int i = 0; i < kernel->num_function; i++)
-        if (!plan_is_product(&t->plan, i))
-            TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
-                               plan_block(&t->plan, i).shared_bytes));
+    for (int i = 0; i < kernel->num_function; i++) {
+        if (plan_is_product(&t->plan, i))
+            continue;
+        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
+                           plan_block(&t->plan, i).shared_bytes));
+        if (t->plan.resident)
+            TRY(gpu_kernel_leave_l1(&t->stage_kernel[at][i], t->plan.resident));
+    }
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
@@ -186,7 +191,7 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
 {
     struct gpu_defines defines = {.num = 0};
     struct plan plan;
-    TRY(plan_choose(s, &plan));
+    TRY(plan_choose(s, compute_capability, &plan));
     TRY(plan_check_device(&plan, compute_capability));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
     struct gpu_source source = plan_source(s, &plan, update, &defines);

@@ -152,6 +152,8 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
 /* Blocks of so many threads that the device has room for at once, while no other kernel is on it. */
 unda_status gpu_resident_blocks(const struct gpu_kernel *kernel, int threads, int dynamic_bytes,
                                 int64_t *num);
+/* Leaves the memory of an SM that is not shared memory of so many blocks to its L1 cache. */
+unda_status gpu_kernel_leave_l1(const struct gpu_kernel *kernel, int blocks);
 /* Zeros mean 1, but grid[0] must be given: an empty launch is refused. */
 struct gpu_shape {
     int64_t grid[3];

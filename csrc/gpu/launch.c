@@ -7,7 +7,14 @@
 #include <string.h>
 
 /* CUfunction_attribute */
-enum { MAX_THREADS = 0, SHARED_BYTES = 1, LOCAL_BYTES = 3, NUM_REGS = 4, MAX_DYNAMIC_BYTES = 8 };
+enum {
+    MAX_THREADS = 0,
+    SHARED_BYTES = 1,
+    LOCAL_BYTES = 3,
+    NUM_REGS = 4,
+    MAX_DYNAMIC_BYTES = 8,
+    CARVEOUT = 9
+};
 enum { FREE_DYNAMIC_BYTES = 48 * 1024 }; /* allowed without asking */
 /* CUlaunchAttributeID */
 enum { COOPERATIVE = 2, STREAM_SERIALIZATION = 6 };
@@ -121,6 +128,16 @@ static unda_status allow_shared(struct gpu_kernel *kernel, int bytes)
     if (total <= FREE_DYNAMIC_BYTES)
         return UNDA_OK;
     return CU(cuFuncSetAttribute, kernel->function, MAX_DYNAMIC_BYTES, bytes);
+}
+
+/* The driver rounds up to a size that the device can have. */
+unda_status gpu_kernel_leave_l1(const struct gpu_kernel *kernel, int blocks)
+{
+    /* Of a block the system takes 1 KB, which the largest block of an SM does not count. */
+    int64_t system = 1024, all = kernel->gpu->info.shared_bytes + system;
+    int64_t wanted = blocks * (kernel->dynamic_bytes + kernel->shared_bytes + system);
+    int percent = wanted < all ? (int)((100 * wanted + all - 1) / all) : 100;
+    return CU_IN(kernel->gpu, cuFuncSetAttribute, kernel->function, CARVEOUT, percent);
 }
 
 static unda_status fill_kernel(struct gpu_kernel *kernel, struct gpu_module *module, int dynamic_bytes)

@@ -8,6 +8,27 @@ DEVICE unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
 }
+/* From memory that no thread writes while the kernel runs, here and not later. */
+DEVICE int4 load_now(const int4 *p)
+{
+    int4 v;
+    asm volatile("ld.global.nc.v4.s32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+    return v;
+}
+/* The same of 1, 2 or 4 numbers. */
+template <int NUM> DEVICE void load_now(float *to, const float *from)
+{
+    if constexpr (NUM == 4)
+        asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                     : "l"(from));
+    else if constexpr (NUM == 2)
+        asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "l"(from));
+    else
+        asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(to[0]) : "l"(from));
+}
 /* NUM words, of 4, 8 or 16 bytes and so aligned. */
 template <int NUM = 1, class T> DEVICE void copy_async(T *to, const T *from)
 {

@@ -43,6 +43,27 @@ template <int N> static __device__ __forceinline__ void load_vector(REAL *to, co
     }
 }
 
+/* The other way round, to shared memory: a struct of its own might be stored word by word. */
+template <int N> static __device__ __forceinline__ void store_own_vector(REAL *to, const REAL *from)
+{
+    typedef typename wide<REAL>::quad type;
+    constexpr int STEP = 16 / sizeof(REAL);
+    if constexpr (N % STEP == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += STEP) {
+            type part;
+#pragma unroll
+            for (int k = 0; k < STEP; k++)
+                ((REAL *)&part)[k] = from[i + k];
+            *(type *)(to + i) = part;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            to[i] = from[i];
+    }
+}
+
 /* The same from memory that no thread writes while the kernel runs: such loads may move ahead of stores. */
 template <int N> static __device__ __forceinline__ void load_constant(REAL *to, const REAL *from)
 {

@@ -1,26 +1,20 @@
-/* tensor_products.h: the products of kernel tensor on tensor cores, and the update from their sums.
+/* tensor_products.h: the products of kernel tensor on tensor cores.
  *
- * A warp owns 16 elements times ROWS tiles of eight nodes: C [element][node], A the state [element][k], B the operator
- * [k][node], each as hi + lo: three products, lo hi + hi lo + hi hi. Tensor cores round their sums towards zero, so
- * those of a step, 16 or 8 deep, are added to the others outside of them.
- * A lane has elements lane / 4 and 8 more; its column 2t + c of a tile is node t + 4 c, so that four lanes read and
- * write nodes beside each other.
+ * A warp owns 16 elements times eight triples of nodes of one chunk of fields (block_columns.h): C [element][node], A the
+ * state [element][k], B the operator [k][node], each as hi + lo: three products, lo hi + hi lo + hi hi. Tensor cores
+ * round their sums towards zero, so those of a step, 16 or 8 deep, are added to the others outside of them.
+ * By symmetry (tensor_rows.h) rows C^r a of D_1, r = 0, 1, 2, are all that is stored: D_(j + 1) at the node C^(r + j) a is
+ * row C^r a of D_1 times the state at rows turned j times. Lifts of faces 1, 2, 3 likewise by that of face 1, and that
+ * of face 0 at C^r a by its row a and jumps turned r times.
+ * A lane has elements lane / 4 and 8 more; its columns are triples 2t, 2t + 1.
  *
- * Operator (table, 32-bit words): inverse scale of derivative and of lift as floats, two words that are not used; then
- * by tiles of eight nodes: derivative [step][direction], lift [face][step], each [lane][hi, lo] as multiply_add
- * (common/mma.h) takes them. The host: csrc/dg/kernel_tensor.c. */
+ * Operator (table, 32-bit words): inverse scale of derivative and of lift as floats, two words that are not used; rows
+ * (tensor_rows.h); then by tiles of eight triples: derivative D_1 [step][r], lift of face 1 [step][r], lift of face 0
+ * [step], each [lane][hi, lo] as multiply_add (common/mma.h) takes them. The host: csrc/dg/kernel_tensor.c. */
 #ifndef UNDA_DG_TENSOR_PRODUCTS_H
 #define UNDA_DG_TENSOR_PRODUCTS_H
 
 #include "dg/tensor_split.h"
-#include "dg/update.h"
-
-enum {
-    OPERATOR_HEAD = 4,
-    STEP_WORDS = 8, /* of an operator with eight columns, by depth */
-    VOLUME_WORDS = STEP_WORDS * 3 * TILE_NODES,
-    TILE_WORDS = VOLUME_WORDS + STEP_WORDS * NUM_FACE * TILE_FACE_NODES
-};
 
 /* One operand of a step, both parts. */
 template <int NUM> struct split_pair {
@@ -47,13 +41,6 @@ static __device__ __forceinline__ void load_state_part(split_pair<DEPTH / 4> &a,
     load_columns(a.lo, row + PAIRS);
 }
 
-static __device__ __forceinline__ void add(float (&to)[4], const float (&from)[4])
-{
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        to[i] += from[i];
-}
-
 template <int NUM> static __device__ __forceinline__ split_pair<NUM> negative(split_pair<NUM> b)
 {
 #pragma unroll
@@ -64,7 +51,40 @@ template <int NUM> static __device__ __forceinline__ split_pair<NUM> negative(sp
     return b;
 }
 
-/* Of a turn (block_columns.h): which of its fields column c of direction j is, and which of its sums that is for. */
+/* Product number 0, 1 or 2 of the three. */
+template <int DEPTH>
+static __device__ __forceinline__ void
+multiply_part(float (&c)[4], int product, const split_pair<DEPTH / 4> &a, const split_pair<DEPTH / 8> &b)
+{
+    multiply_add(c, product == 0 ? a.lo : a.hi, product == 1 ? b.lo : b.hi);
+}
+
+/* What a lane has of the products: its warp's tile of triples and chunk, the first of its elements, its column and row
+ * in load_columns. */
+struct lane_place {
+    int lane, tile, chunk, element, depth, offset;
+};
+static __device__ __forceinline__ lane_place place_of_lane()
+{
+    constexpr int GROUPS = TILE / 16;
+    int thread = anew(threadIdx.x), lane = thread % 32, warp = thread / 32, first = warp % GROUPS * 16;
+    return {lane,
+            warp / GROUPS % ORBIT_TILES,
+            warp / (GROUPS * ORBIT_TILES),
+            first + lane / 4,
+            lane % 8 + lane / 16 * 8,
+            (first + lane / 8 % 2 * 8) / 2};
+}
+
+/* The row that a lane names for a step which begins at k, of so many; behind the last any row will do. */
+template <int DEPTH, int COUNT> static __device__ __forceinline__ int row_of_step(const lane_place &at, int k)
+{
+    int row = k + (DEPTH == 16 ? at.depth : at.lane % 8);
+    return row < COUNT ? row : COUNT - 1;
+}
+
+/* Of a turn (block_columns.h): which of its fields column c of direction j is, which of its sums that is for, and the
+ * last direction that adds to a sum. */
 static __device__ constexpr int turn_field(int j, int c)
 {
     return !GRAD_DIV ? (j + 1 + c) % 3 : c == 0 ? 0 : 1 + j;
@@ -73,213 +93,245 @@ static __device__ constexpr int turn_sum(int j, int c)
 {
     return !GRAD_DIV ? (j + 2 - c) % 3 : c == 0 ? 1 + j : 0;
 }
-
-/* acc += a step of the volume products. entry: of this lane; row: what load_columns asks this lane for, in the row of
- * the turn's first value. */
-template <int CHUNK, int DEPTH>
-static __device__ __forceinline__ void volume_step(const int *entry, const REAL *row,
-                                                   float acc[CHUNK_SUMS][ROWS][4])
+static __device__ constexpr int last_turn(int sum)
 {
-    split_pair<DEPTH / 8> b[ROWS][3];
-    float part[CHUNK_SUMS][ROWS][4] = {};
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-            load_operator<DEPTH>(b[r][j], entry + r * TILE_WORDS + j * STEP_WORDS * DEPTH);
-    /* field by field, or the fragments of all of them are in registers at once */
-#pragma unroll
-    for (int i = 0; i < CHUNK_SUMS; i++) {
-        split_pair<DEPTH / 4> a;
-        load_state_part<DEPTH>(a, row + chunk_place(CHUNK, i) * TILE);
-#pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int column = 0; column < 6; column++) {
-                int j = column / 2, c = column % 2;
-                if (turn_field(j, c) != i)
-                    continue;
-#pragma unroll
-                for (int r = 0; r < ROWS; r++) {
-                    split_pair<DEPTH / 8> d = column_sign(c) < 0 ? negative(b[r][j]) : b[r][j];
-                    multiply_add(part[turn_sum(j, c)][r], product == 0 ? a.lo : a.hi,
-                                 product == 1 ? d.lo : d.hi);
-                }
-            }
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK_SUMS; i++)
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            add(acc[i][r], part[i][r]);
+    return !GRAD_DIV ? (sum == 0 ? 2 : sum == 1 ? 2 : 1) : sum == 0 ? 2 : sum - 1;
 }
 
-/* What a lane has of the products: its warp's first tile of nodes, its elements (the second: 8 more), its row in
- * load_columns. */
-struct lane_place {
-    int lane, tile, element, row_u, row_s;
+/* The scales of what the chunk's first sum and the others are made of; halves of a lane's elements. */
+struct volume_scales {
+    REAL of[2][2];
 };
-static __device__ __forceinline__ lane_place place_of_lane()
+static __device__ __forceinline__ volume_scales load_scales(const int *op, const tile &s,
+                                                            const lane_place &at)
 {
-    int thread = anew(threadIdx.x), lane = thread % 32, warp = thread / 32, first = warp % (TILE / 16) * 16;
-    int k = lane % 8 + lane / 16 * 8, halves = first + lane / 8 % 2 * 8;
-    return {lane, warp / (TILE / 16) * ROWS, first + lane / 4, k * PITCH_U + halves / 2,
-            k * PITCH_S + halves / 2};
-}
-
-/* The sums of a turn, in the units of the state. */
-template <int CHUNK>
-static __device__ __forceinline__ void volume_turn(const int *op, const tensor_tile &s, const lane_place &at,
-                                                   float acc[NUM_ACC][ROWS][4])
-{
-    float sum[CHUNK_SUMS][ROWS][4] = {};
-    const int *entry = op + OPERATOR_HEAD + at.tile * TILE_WORDS + at.lane * 4;
-    const REAL *row = s.of.u + at.row_u;
-#pragma unroll(UNROLL)
-    for (int step = 0; step < TILE_NODES / 16; step++, entry += STEP_WORDS * 16 * 3, row += 16 * PITCH_U)
-        volume_step<CHUNK, 16>(entry, row, sum);
-    if constexpr (TILE_NODES % 16)
-        volume_step<CHUNK, 8>(entry - at.lane * 2, row - (at.lane >= 16 ? 8 * PITCH_U : 0), sum);
     REAL unit = __uint_as_float((unsigned)__ldg(op));
+    volume_scales scales;
 #pragma unroll
-    for (int i = 0; i < CHUNK_SUMS; i++) {
-        /* a sum has the scale of the fields it is made of */
-        int group = field_scale(chunk_place(CHUNK, !GRAD_DIV ? i : i == 0 ? 1 : 0));
+    for (int i = 0; i < 2; i++)
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            REAL factor = unscale(s.most[group][at.element + k / 2 * 8]);
+        for (int half = 0; half < 2; half++)
+            scales.of[i][half] =
+                unit *
+                unscale(
+                    s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))][at.element + 8 * half]);
+    return scales;
+}
+
+/* The operator of a step: rows of each run. */
+template <int DEPTH> struct step_operator {
+    split_pair<DEPTH / 8> of[3];
+    __device__ __forceinline__ void load(const int *entry)
+    {
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                acc[chunk_sum(CHUNK, i)][r][k] = sum[i][r][k] * unit * factor;
-        }
+        for (int r = 0; r < 3; r++)
+            load_operator<DEPTH>(of[r], entry + r * STEP_WORDS * DEPTH);
     }
-}
+};
 
-template <int CHUNK = 0>
-static __device__ __forceinline__ void volume_turns(const int *op, const tensor_tile &s, const lane_place &at,
-                                                    float acc[NUM_ACC][ROWS][4])
-{
-    volume_turn<CHUNK>(op, s, at, acc);
-    if constexpr (CHUNK + 1 < CHUNKS)
-        volume_turns<CHUNK + 1>(op, s, at, acc);
-}
-
+/* acc += a step of the volume products. row: where this lane's row of the chunk's first field would be, were it row 0. */
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step(const int *entry, const REAL *row,
-                                                 float y[NUM_JUMP][ROWS][4])
+static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &b, const REAL *row,
+                                                   const lane_place &at, int k, const volume_scales &scales,
+                                                   float acc[CHUNK_SUMS][3][4])
 {
-    split_pair<DEPTH / 8> b[ROWS];
-    float part[NUM_JUMP][ROWS][4] = {};
+    float part[CHUNK_SUMS][3][4] = {};
+    int node = row_of_step<DEPTH, NP>(at, k);
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        load_operator<DEPTH>(b[r], entry + r * TILE_WORDS);
+    for (int j = 0; j < 3; j++) {
+        split_pair<DEPTH / 4> a[2];
 #pragma unroll
-    for (int k = 0; k < NUM_JUMP; k++) {
-        split_pair<DEPTH / 4> a;
-        load_state_part<DEPTH>(a, row + k * TILE);
+        for (int c = 0; c < 2; c++)
+            load_state_part<DEPTH>(a[c], row + turned<RUN_ROWS>(node, j) * PITCH_U +
+                                             (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                multiply_add(part[k][r], product == 0 ? a.lo : a.hi, product == 1 ? b[r].lo : b[r].hi);
+            for (int c = 0; c < 2; c++)
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            add(y[k][r], part[k][r]);
+                for (int r = 0; r < 3; r++)
+                    multiply_part<DEPTH>(part[turn_sum(j, c)][(r + j) % 3], product, a[c],
+                                         column_sign(c) < 0 ? negative(b.of[r]) : b.of[r]);
+#pragma unroll
+        for (int i = 0; i < CHUNK_SUMS; i++)
+            if (last_turn(i) == j)
+#pragma unroll
+                for (int r = 0; r < 3; r++)
+#pragma unroll
+                    for (int c = 0; c < 4; c++)
+                        acc[i][r][c] += part[i][r][c] * scales.of[GRAD_DIV && i > 0][c / 2];
     }
 }
 
-/* acc += lifted jumps, one face after the other. */
-static __device__ __forceinline__ void lift_faces(const int *op, const tensor_tile &s, const lane_place &at,
-                                                  float acc[NUM_ACC][ROWS][4])
+/* acc += the sums of a chunk. */
+static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
+                                                       float acc[CHUNK_SUMS][3][4])
 {
-    const int *entry = op + OPERATOR_HEAD + at.tile * TILE_WORDS + VOLUME_WORDS + at.lane * 4;
-    const REAL *row = s.of.s + at.row_s;
+    volume_scales scales = load_scales(op, s, at);
+    const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS + at.lane * 4;
+    const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE + at.offset;
+    constexpr int WHOLE = DEPTH_NODES / 16 * 16;
+    step_operator<16> next; /* asked for a step before it is used */
+    if (WHOLE > 0)
+        next.load(entry);
+#pragma unroll(UNROLL)
+    for (int k = 0; k < WHOLE; k += 16) {
+        step_operator<16> now = next;
+        entry += 3 * STEP_WORDS * 16;
+        if (k + 16 < WHOLE)
+            next.load(entry);
+        volume_step<16>(now, row, at, k, scales, acc);
+    }
+    if constexpr (DEPTH_NODES % 16) {
+        step_operator<8> last;
+        last.load(entry - at.lane * 2);
+        volume_step<8>(last, row, at, DEPTH_NODES - 8, scales, acc);
+    }
+}
+
+/* y += a step of the lift of a face. entry: of this lane, of the face's lift; row: as above, of the face's first jump. */
+template <int FACE, int DEPTH>
+static __device__ __forceinline__ void lift_step(const int *entry, const REAL *row, const lane_place &at,
+                                                 int k, float y[NUM_JUMP][3][4])
+{
+    constexpr int OPERANDS = FACE ? 3 : 1, ROWS = FACE ? 1 : 3;
+    split_pair<DEPTH / 8> b[OPERANDS];
+    int node = row_of_step<DEPTH, NFP>(at, k);
+#pragma unroll
+    for (int r = 0; r < OPERANDS; r++)
+        load_operator<DEPTH>(b[r], entry + r * STEP_WORDS * DEPTH);
+#pragma unroll
+    for (int jump = 0; jump < NUM_JUMP; jump++) {
+        split_pair<DEPTH / 4> a[ROWS];
+        float part[3][4] = {};
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            load_state_part<DEPTH>(a[r], row + turned<FACE_RUN_ROWS>(node, r) * PITCH_S + jump * TILE);
+#pragma unroll
+        for (int product = 0; product < 3; product++)
+#pragma unroll
+            for (int r = 0; r < 3; r++)
+                multiply_part<DEPTH>(part[FACE ? (r + FACE - 1) % 3 : r], product, a[r % ROWS],
+                                     b[r % OPERANDS]);
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                y[jump][r][c] += part[r][c];
+    }
+}
+
+/* Sum i of a chunk, of all sums. */
+static __device__ __forceinline__ REAL sum_of_chunk(const REAL all[NUM_ACC], int chunk, int i)
+{
+    REAL sum = all[chunk_sum(0, i)];
+#pragma unroll
+    for (int other = 1; other < CHUNKS; other++)
+        sum = chunk == other ? all[chunk_sum(other, i)] : sum;
+    return sum;
+}
+
+/* acc += the lifted jumps of a face, those of a chunk. */
+template <int FACE>
+static __device__ __forceinline__ void lift_face(const int *op, const tile &s, const lane_place &at,
+                                                 float acc[CHUNK_SUMS][3][4])
+{
+    constexpr int OPERANDS = FACE ? 3 : 1;
+    const int *entry =
+        op + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS + (FACE ? 0 : LIFT_WORDS) + at.lane * 4;
+    const REAL *row = s.s + FACE * NFP * PITCH_S + at.offset;
+    float y[NUM_JUMP][3][4] = {};
+#pragma unroll
+    for (int k = 0; k < DEPTH_FACE / 16 * 16; k += 16)
+        lift_step<FACE, 16>(entry + OPERANDS * STEP_WORDS * k, row, at, k, y);
+    if constexpr (DEPTH_FACE % 16)
+        lift_step<FACE, 8>(entry + OPERANDS * STEP_WORDS * (DEPTH_FACE - 8) - at.lane * 2, row, at,
+                           DEPTH_FACE - 8, y);
     REAL unit = __uint_as_float((unsigned)__ldg(op + 1));
 #pragma unroll
-    for (int face = 0; face < NUM_FACE; face++) {
-        float y[NUM_JUMP][ROWS][4] = {};
+    for (int half = 0; half < 2; half++) {
+        int e = at.element + 8 * half;
+        REAL lift_coef[NUM_LIFT_COEF], factor[NUM_JUMP];
 #pragma unroll
-        for (int step = 0; step < TILE_FACE_NODES / 16; step++)
-            lift_step<16>(entry + STEP_WORDS * 16 * step, row + 16 * PITCH_S * step, y);
-        if constexpr (TILE_FACE_NODES % 16)
-            lift_step<8>(entry + STEP_WORDS * (TILE_FACE_NODES - 8) - at.lane * 2,
-                         row + PITCH_S * (TILE_FACE_NODES - 8) - (at.lane >= 16 ? 8 * PITCH_S : 0), y);
-        entry += STEP_WORDS * TILE_FACE_NODES;
-        row += PITCH_S * TILE_FACE_NODES;
+        for (int k = 0; k < NUM_LIFT_COEF; k++)
+            lift_coef[k] = s.lift_coef[FACE][k][e];
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            int e = at.element + 8 * half;
-            REAL lift_coef[NUM_LIFT_COEF], factor[NUM_JUMP];
+        for (int k = 0; k < NUM_JUMP; k++)
+            factor[k] = unit * unscale(s.most[jump_scale(FACE, k)][e]);
 #pragma unroll
-            for (int k = 0; k < NUM_LIFT_COEF; k++)
-                lift_coef[k] = s.of.lift_coef[face][k][e];
+        for (int r = 0; r < 3; r++)
 #pragma unroll
-            for (int k = 0; k < NUM_JUMP; k++)
-                factor[k] = unscale(s.most[jump_scale(face, k)][e]);
+            for (int c = 2 * half; c < 2 * half + 2; c++) {
+                REAL y1[NUM_JUMP], all[NUM_ACC];
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
+                for (int k = 0; k < NUM_JUMP; k++)
+                    y1[k] = y[k][r][c] * factor[k];
 #pragma unroll
-                for (int c = 2 * half; c < 2 * half + 2; c++) {
-                    REAL y1[NUM_JUMP], acc1[NUM_ACC];
+                for (int i = 0; i < NUM_ACC; i++)
+                    all[i] = -0.0f; /* x + -0 is x, which the compiler knows */
+                apply_lift(y1, FACE, lift_coef, all);
 #pragma unroll
-                    for (int k = 0; k < NUM_JUMP; k++)
-                        y1[k] = y[k][r][c] * unit * factor[k];
-#pragma unroll
-                    for (int i = 0; i < NUM_ACC; i++)
-                        acc1[i] = acc[i][r][c];
-                    apply_lift(y1, face, lift_coef, acc1);
-#pragma unroll
-                    for (int i = 0; i < NUM_ACC; i++)
-                        acc[i][r][c] = acc1[i];
-                }
-        }
+                for (int i = 0; i < CHUNK_SUMS; i++)
+                    acc[i][r][c] += sum_of_chunk(all, at.chunk, i);
+            }
     }
 }
 
-/* Nodes of one of a lane's elements, and what the update reads of them. */
-struct lane_nodes {
-    old_state old[ROWS][2];
+/* Nodes of a lane's columns, or -1. */
+struct column_nodes {
+    int of[3][2];
 };
-static __device__ __forceinline__ void load_nodes(const dg_args &a, long long first, int count,
-                                                  const lane_place &at, int half, lane_nodes &to)
+static __device__ __forceinline__ column_nodes nodes_of_columns(const int *table, const lane_place &at)
 {
-    int begin = at.tile * 8 + at.lane % 4, e = at.element + 8 * half;
-    if (e >= count)
-        return;
+    column_nodes nodes;
 #pragma unroll
-    for (int n = 0; n < 2 * ROWS; n++)
-        if (begin + 4 * n < NP)
-            load_old(a, place(first + e, begin + 4 * n), to.old[n / 2][n % 2]);
+    for (int c = 0; c < 2; c++) {
+        int orbit = at.tile * 8 + at.lane % 4 * 2 + c, kept = orbit - RUN_ROWS;
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+            nodes.of[r][c] =
+                kept >= (r == 0 ? KEPT : 0)
+                    ? -1
+                    : __ldg(table + ROW_NODES + (kept < 0 ? r * RUN_ROWS + orbit : 3 * RUN_ROWS + kept));
+    }
+    return nodes;
 }
 
-/* From the sums to dq/dt and the update. */
-static __device__ __forceinline__ void finish_nodes(const dg_args &a, long long first, int count,
-                                                    const lane_place &at, int half, bool has_source,
-                                                    float acc[NUM_ACC][ROWS][4], lane_nodes &nodes)
+/* The sums of a warp's triples, in the place of the state: see tensor_sizes.h. */
+static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, int node)
 {
-    int begin = at.tile * 8 + at.lane % 4, e = at.element + 8 * half;
-    if (e >= count)
-        return;
-    long long elem = first + e;
-    REAL g[WORDS];
-    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+    return s.u + ((chunk * TILE + e) * NODE_PITCH + node) * CHUNK_SUMS;
+}
+static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, const column_nodes &nodes,
+                                                  const float acc[CHUNK_SUMS][3][4])
+{
 #pragma unroll
-    for (int n = 0; n < 2 * ROWS; n++) {
-        int node = begin + 4 * n;
-        if (node >= NP)
-            break;
-        REAL rhs[NUM_FIELD], acc1[NUM_ACC];
-        old_state &old = nodes.old[n / 2][n % 2];
+    for (int c = 0; c < 4; c++)
 #pragma unroll
-        for (int i = 0; i < NUM_ACC; i++)
-            acc1[i] = acc[i][n / 2][2 * half + n % 2];
-        const REAL *coef = coef_at(a, elem, node, g);
-        from_reference(acc1, g, coef, rhs);
-        add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
-        if (has_source)
-            add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-        update(a, place(elem, node), old, rhs);
-    }
+        for (int r = 0; r < 3; r++) {
+            REAL sums[CHUNK_SUMS];
+#pragma unroll
+            for (int i = 0; i < CHUNK_SUMS; i++)
+                sums[i] = acc[i][r][c];
+            int node = nodes.of[r][c % 2];
+            if (node >= 0)
+                store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.element + c / 2 * 8, node), sums);
+        }
+}
+
+/* All sums of a tile, in the place of its fields. */
+static __device__ __forceinline__ void multiply(const int *table, tile &s)
+{
+    lane_place at = place_of_lane();
+    float acc[CHUNK_SUMS][3][4] = {};
+    lift_face<0>(table, s, at, acc);
+    lift_face<1>(table, s, at, acc);
+    lift_face<2>(table, s, at, acc);
+    lift_face<3>(table, s, at, acc);
+    volume_products(table, s, at, acc);
+    column_nodes nodes = nodes_of_columns(table, at);
+    __syncthreads();
+    store_sums(s, at, nodes, acc);
 }
 
 #endif

@@ -5,172 +5,146 @@
  * jump of a face: the power that takes the largest of them to 2^14 and more. So it is a function of the state and its
  * neighbours' traces alone, and the state may grow or shrink by any factor from stage to stage.
  *
- * Both parts take the place of the value: a row, TILE numbers of one field at one node, becomes TILE numbers hi, then
- * TILE numbers lo. */
+ * A row has TILE numbers of each field at one node: TILE numbers hi, then TILE numbers lo. Of jumps both parts take the
+ * place of the value; the split state takes the place of the states as they came, which threads keep in registers. */
 #ifndef UNDA_DG_TENSOR_SPLIT_H
 #define UNDA_DG_TENSOR_SPLIT_H
 
-#define TURNS CHUNKS /* a chunk of fields at a time: block_columns.h */
-#include "dg/block_columns.h"
-#include "dg/tile.h"
+#include "dg/tensor_load.h"
 
 #include "common/mma.h"
 
-enum {
-    PAIRS = TILE / 2,
-    FIELD_SCALES = GRAD_DIV ? 2 * GRAD_DIV : 2, /* (a_i), (b_1 b_2 b_3)_i; or two vectors: cuda/space */
-    NUM_SCALE = FIELD_SCALES + NUM_FACE * NUM_JUMP
-};
+enum { PAIRS = TILE / 2 };
 
-struct tensor_tile {
-    tile of;
-    __align__(
-        16) int most[NUM_SCALE][TILE]; /* the largest size of what shares a scale, as the bits of a float */
-};
-static_assert(sizeof(tensor_tile) <= SHARED_BYTES, "the host counts the same");
-
-/* Which scale a field of NUM_REF has, and jump k of a face. */
-static __device__ constexpr int field_scale(int field)
-{
-    return !GRAD_DIV ? field / 3 : field < GRAD_DIV ? field : GRAD_DIV + field % (GRAD_DIV ? GRAD_DIV : 1);
-}
-static __device__ constexpr int jump_scale(int face, int k)
-{
-    return FIELD_SCALES + face * NUM_JUMP + k;
-}
-
-/* Rows of the state and of jumps: in so many parts, of so many nodes with so many values. */
-struct state_rows {
-    enum { PARTS = 1, NODES = TILE_NODES, VALUES = NUM_REF, PITCH = PITCH_U };
-    static __device__ constexpr int scale(int, int value)
-    {
-        return field_scale(value);
-    }
-};
-struct jump_rows {
-    enum { PARTS = NUM_FACE, NODES = TILE_FACE_NODES, VALUES = NUM_JUMP, PITCH = PITCH_S };
-    static __device__ constexpr int scale(int face, int value)
-    {
-        return jump_scale(face, value);
-    }
-};
-
-/* The exponent of a largest size, as a float's bits have it: such that the scale and its inverse are normal numbers. */
-static __device__ __forceinline__ int exponent(int most)
-{
-    int e = most >> 23;
-    return e < 15 ? 15 : e;
-}
+/* From a largest size, as a float's bits: its exponent alone. LEAST_SIZE: such that scale and inverse are normal. */
 static __device__ __forceinline__ REAL scale(int most)
 {
-    return __uint_as_float((unsigned)(268 - exponent(most)) << 23); /* 2^(14 - (e - 127)) */
+    return __uint_as_float((268u << 23) - (most & 0x7f800000)); /* 2^(14 - (e - 127)) */
 }
 static __device__ __forceinline__ REAL unscale(int most)
 {
-    return __uint_as_float((unsigned)(exponent(most) - 14) << 23);
+    return __uint_as_float((most & 0x7f800000) - (14u << 23));
 }
 
-/* Before the tile is filled: no sizes yet, and zeros in rows that stay empty. */
-static __device__ __forceinline__ void clear(tensor_tile &s)
+/* Two values, of elements beside each other, as hi and lo. */
+struct split_values {
+    unsigned hi, lo;
+};
+static __device__ __forceinline__ split_values split_two(REAL x, REAL y)
 {
-    for (int i = threadIdx.x; i < NUM_SCALE * TILE; i += THREADS)
-        s.most[i / TILE][i % TILE] = 0;
-    for (int i = threadIdx.x; i < (TILE_NODES - NP) * PITCH_U; i += THREADS)
-        s.of.u[NP * PITCH_U + i] = 0;
-    constexpr int EMPTY = (TILE_FACE_NODES - NFP) * PITCH_S;
-    if constexpr (EMPTY > 0)
-        for (int i = threadIdx.x; i < NUM_FACE * EMPTY; i += THREADS)
-            s.of.s[i / EMPTY * (TILE_FACE_NODES * PITCH_S) + NFP * PITCH_S + i % EMPTY] = 0;
+    REAL a, b;
+    unsigned hi = half_pair(x, y);
+    half_values(hi, a, b);
+    return {hi, half_pair(x - a, y - b)};
 }
 
-/* A thread has a column, two elements of one value, of every SLOTS-th node; a row is the work of one warp. */
-template <class OF> struct columns {
-    enum {
-        COUNT = OF::PARTS * OF::VALUES * PAIRS,
-        SLOTS = THREADS / COUNT > 0 ? THREADS / COUNT : 1,
-        STEPS = (OF::NODES + SLOTS - 1) / SLOTS,
-        BATCH = STEPS < 8 ? STEPS : 8
-    };
-    int pair, value, part, slot;
-    bool mine;
-    __device__ __forceinline__ columns(int i)
-        : pair(i % PAIRS), value(i / PAIRS % OF::VALUES), part(i / (PAIRS * OF::VALUES) % OF::PARTS),
-          slot(i / COUNT), mine(i < COUNT * SLOTS)
+/* Into a row of which `to` is the word of this pair of elements. lo_first: the order of the stores. */
+static __device__ __forceinline__ void store_split(REAL *to, const split_values &x, bool lo_first = false)
+{
+    to[lo_first ? PAIRS : 0] = __uint_as_float(lo_first ? x.lo : x.hi);
+    to[lo_first ? 0 : PAIRS] = __uint_as_float(lo_first ? x.hi : x.lo);
+}
+
+/* A thread splits the state of two elements at some of the rows. Lanes: four pairs of elements, two rows, then more
+ * pairs, then more rows, so far apart that the rows of a warp lie in different banks. */
+enum {
+    WARP_ROWS = 32 / PAIRS,
+    ROW_STEP = 8 / WARP_ROWS,
+    STATE_STEPS = ((NP + 7) / 8 * ROW_STEP + THREADS / 32 - 1) / (THREADS / 32)
+};
+struct pair_rows {
+    int pair, within;
+    __device__ __forceinline__ pair_rows()
+        : pair(threadIdx.x % 4 + threadIdx.x / 8 * 4 % PAIRS),
+          within(threadIdx.x / 4 % 2 + threadIdx.x % 32 / (2 * PAIRS) * 2)
     {
     }
-    __device__ __forceinline__ int place() const
+    __device__ __forceinline__ int row(int step) const
     {
-        return (part * OF::NODES + slot) * OF::PITCH + value * TILE;
-    }
-    __device__ __forceinline__ bool has(int step) const
-    {
-        return mine && ((step + 1) * SLOTS <= OF::NODES || slot + step * SLOTS < OF::NODES);
+        int lot = (int)threadIdx.x / 32 + step * (THREADS / 32);
+        return lot / ROW_STEP * 8 + within * ROW_STEP + lot % ROW_STEP;
     }
 };
 
-/* The largest sizes. */
-template <class OF> static __device__ __forceinline__ void find_most(const REAL *row, int (*most)[TILE])
+/* What a thread keeps while the place of the states is filled anew; the node of each row, which it asks for early. */
+struct state_pairs {
+    REAL u[STATE_STEPS][2][NUM_REF];
+    int node[STATE_STEPS];
+};
+
+static __device__ __forceinline__ void load_row_nodes(const dg_args &a, state_pairs &to)
 {
-    typedef columns<OF> all;
-    for (int i = anew(threadIdx.x); i < all::COUNT * all::SLOTS; i += THREADS) {
-        all at(i);
-        const REAL *from = row + at.place() + 2 * at.pair;
-        REAL size[2] = {0, 0};
-#pragma unroll(all::BATCH)
-        for (int step = 0; step < all::STEPS; step++)
-            if (at.has(step)) {
-                REAL x[2];
-                load_vector<2>(x, from + step * (all::SLOTS * OF::PITCH));
-                size[0] = fmaxf(size[0], fabsf(x[0]));
-                size[1] = fmaxf(size[1], fabsf(x[1]));
-            }
-        int *to = most[OF::scale(at.part, at.value)] + 2 * at.pair;
-        atomicMax(to, (int)__float_as_uint(size[0]));
-        atomicMax(to + 1, (int)__float_as_uint(size[1]));
+    pair_rows mine;
+#pragma unroll
+    for (int k = 0; k < STATE_STEPS; k++) {
+        int row = mine.row(k);
+        to.node[k] = __ldg(a.table + ROW_NODES + (row < NP ? row : NP - 1));
     }
 }
 
-template <class OF> static __device__ __forceinline__ void split_rows(REAL *row, const int (*most)[TILE])
+/* The states of a thread's pair, in reference components; their sizes. */
+static __device__ __forceinline__ void take_states(const dg_args &a, tile &s, long long first, int count,
+                                                   state_pairs &to)
 {
-    typedef columns<OF> all;
-    for (int first = 0; first < all::COUNT * all::SLOTS; first += THREADS) {
-        all at(first + anew(threadIdx.x));
-        REAL *from = row + at.place();
-        const int *size = most[at.mine ? OF::scale(at.part, at.value) : 0] + 2 * at.pair;
-        REAL factor[2] = {scale(size[0]), scale(size[1])};
-#pragma unroll 1
-        for (int begin = 0; begin < all::STEPS;
-             begin += all::BATCH, from += all::BATCH * all::SLOTS * OF::PITCH) {
-            REAL x[all::BATCH][2];
+    pair_rows mine;
 #pragma unroll
-            for (int k = 0; k < all::BATCH; k++)
-                if (at.has(begin + k))
-                    load_vector<2>(x[k], from + k * (all::SLOTS * OF::PITCH) + 2 * at.pair);
-            __syncwarp();
+    for (int half = 0; half < 2; half++) {
+        int e = 2 * mine.pair + half;
+        REAL g[WORDS];
+        largest<FIELD_SCALES> sizes;
+        load_constant<WORDS>(g, (const REAL *)a.record + RECORD * (first + (e < count ? e : count - 1)));
 #pragma unroll
-            for (int k = 0; k < all::BATCH; k++)
-                if (at.has(begin + k)) {
-                    REAL *to = from + k * (all::SLOTS * OF::PITCH) + at.pair, rest[2];
-                    x[k][0] *= factor[0];
-                    x[k][1] *= factor[1];
-                    unsigned hi = half_pair(x[k][0], x[k][1]);
-                    half_values(hi, rest[0], rest[1]);
-                    to[0] = __uint_as_float(hi);
-                    to[PAIRS] = __uint_as_float(half_pair(x[k][0] - rest[0], x[k][1] - rest[1]));
-                }
+        for (int k = 0; k < STATE_STEPS; k++) {
+            REAL q[NUM_FIELD];
+            load_own_state(q, s, e, to.node[k]);
+            to_reference(q, g, to.u[k][half]);
+#pragma unroll
+            for (int f = 0; f < NUM_REF; f++)
+                sizes.see(field_scale(f), to.u[k][half][f]);
         }
+        sizes.put(s, 0, e);
     }
 }
 
-/* After the tile is complete in all threads' eyes; so is what this leaves. */
-static __device__ __forceinline__ void split(tensor_tile &s)
+static __device__ __forceinline__ void split_states(tile &s, const state_pairs &from)
 {
-    find_most<state_rows>(s.of.u, s.most);
-    find_most<jump_rows>(s.of.s, s.most);
-    __syncthreads();
-    split_rows<state_rows>(s.of.u, s.most);
-    split_rows<jump_rows>(s.of.s, s.most);
-    __syncthreads();
+    pair_rows mine;
+    REAL factor[FIELD_SCALES][2];
+#pragma unroll
+    for (int i = 0; i < FIELD_SCALES; i++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            factor[i][half] = scale(s.most[i][2 * mine.pair + half]);
+#pragma unroll
+    for (int k = 0; k < STATE_STEPS; k++) {
+        int row = mine.row(k);
+        if (row < NP)
+#pragma unroll
+            for (int f = 0; f < NUM_REF; f++)
+                store_split(s.u + row * PITCH_U + f * TILE + mine.pair,
+                            split_two(from.u[k][0][f] * factor[field_scale(f)][0],
+                                      from.u[k][1][f] * factor[field_scale(f)][1]));
+    }
+}
+
+/* Jumps, in place: the rows of all faces, a row by one warp. */
+static __device__ __forceinline__ void split_jumps(tile &s)
+{
+    constexpr int VALUES = NUM_FACE * NFP * NUM_JUMP, AT_ONCE = THREADS / PAIRS,
+                  STEPS = (VALUES + AT_ONCE - 1) / AT_ONCE;
+    int thread = anew(threadIdx.x), pair = thread % PAIRS;
+#pragma unroll(STEPS < 8 ? STEPS : 4)
+    for (int step = 0; step < STEPS; step++) {
+        int value = thread / PAIRS + step * AT_ONCE, row = value / NUM_JUMP, k = value % NUM_JUMP;
+        bool mine = (step + 1) * AT_ONCE <= VALUES || value < VALUES;
+        REAL *to = s.s + row * PITCH_S + k * TILE, x[2];
+        const int *most = s.most[jump_scale(row / NFP, k)] + 2 * pair;
+        if (mine)
+            load_vector<2>(x, to + 2 * pair);
+        __syncwarp();
+        if (mine)
+            store_split(to + pair, split_two(x[0] * scale(most[0]), x[1] * scale(most[1])));
+    }
 }
 
 #endif

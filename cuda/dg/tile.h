@@ -10,8 +10,8 @@
 #ifndef RUN
 #define RUN COLS /* elements beside each other that a thread reads at once */
 #endif
-#ifndef ROW_UNIT
-#define ROW_UNIT 1 /* rows of a tile's state, and of a face's jumps, are a whole number of so many */
+#ifndef TILE_WORDS
+#define TILE_WORDS (NP * PITCH_U)
 #endif
 
 enum {
@@ -30,16 +30,17 @@ enum {
 #else
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
 #endif
-    TILE_NODES = (NP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
-    TILE_FACE_NODES = (NFP + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT,
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
 };
 
 struct tile {
-    __align__(16) REAL u[TILE_NODES * PITCH_U];                 /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[NUM_FACE * TILE_FACE_NODES * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL u[TILE_WORDS];               /* [node][NUM_REF][TILE] */
+    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
+#ifdef TILE_SIZES
+    __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
+#endif
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
@@ -61,69 +62,100 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
     }
 }
 
+/* What the jumps of a face need besides the states on both sides. */
+struct face_case {
+    REAL f1[NUM_FRAME], coef[NUM_FACE_COEF], upwind, weight[NUM_MIRROR];
+    bool inside, exact;
+};
+
+/* Of face of element e; leaves its coefficients of lifted jumps in shared memory. */
+static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int face, int e, int lane,
+                                                  long long elem, int neighbor, const REAL *g,
+                                                  const REAL *early, face_case &to)
+{
+    to.inside = neighbor >= 0;
+    to.exact = neighbor <= -1 - BOUNDARY_EXACT;
+    if constexpr (COEF_EARLY) {
+#pragma unroll
+        for (int i = 0; i < NUM_FACE_COEF; i++)
+            to.coef[i] = early[face * NUM_FACE_COEF + i];
+    } else if constexpr (!BY_NODE) {
+        const REAL *from = (const REAL *)a.face_coef;
+        long long at = NUM_FACE * elem + face;
+        load_constant<4>(to.coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
+        if (FLUX_CENTRAL || lane == 0 || !to.inside)
+            load_constant<NUM_FACE_COEF - 4>(to.coef + 4,
+                                             from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
+    }
+    frame(g, face, to.f1);
+    if (lane == 0 && !BY_NODE) {
+        REAL lift_coef[NUM_LIFT_COEF];
+        lift_coefficients(to.f1, to.coef, lift_coef);
+#pragma unroll
+        for (int k = 0; k < NUM_LIFT_COEF; k++)
+            s.lift_coef[face][k][e] = lift_coef[k];
+    }
+    to.upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING;
+    mirror(-1 - neighbor, to.weight);
+}
+
+/* The given outer states of a face: [NFP][NUM_FIELD]. */
+static __device__ __forceinline__ const REAL *exact_data(const dg_args &a, int neighbor)
+{
+    const REAL *data = (const REAL *)a.exact;
+    if (neighbor <= -1 - BOUNDARY_EXACT)
+        data +=
+            ((*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor)) * (NFP * NUM_FIELD);
+    return data;
+}
+
+/* Jumps at node m from the inner trace and the outer state, where there is one. */
+static __device__ __forceinline__ void node_jumps(const dg_args &a, face_case &f, int face, long long elem,
+                                                  int m, const REAL *in, const REAL *q, REAL *jumps)
+{
+    REAL out[NUM_TRACE];
+    if (BY_NODE)
+        load_groups<NUM_FACE_COEF>(f.coef, (const REAL *)a.face_coef, a.num_coef_face,
+                                   (NUM_FACE * elem + face) * NFP + m);
+    trace(q, f.f1, out);
+    if (!f.inside && !f.exact)
+        reflect(in, f.f1, f.coef, f.weight, out);
+    jump(in, out, f.f1, f.coef, f.upwind, jumps);
+}
+
 /* Jumps at the nodes of one face of element e. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
                                                   long long elem, int neighbor, const REAL *g,
                                                   const REAL *early)
 {
-    REAL f1[NUM_FRAME], coef[NUM_FACE_COEF];
-    bool inside = neighbor >= 0, exact = neighbor <= -1 - BOUNDARY_EXACT;
-    if constexpr (COEF_EARLY) {
-#pragma unroll
-        for (int i = 0; i < NUM_FACE_COEF; i++)
-            coef[i] = early[face * NUM_FACE_COEF + i];
-    } else if constexpr (!BY_NODE) {
-        const REAL *from = (const REAL *)a.face_coef;
-        long long at = NUM_FACE * elem + face;
-        load_constant<4>(coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
-        if (FLUX_CENTRAL || lane == 0 || !inside)
-            load_constant<NUM_FACE_COEF - 4>(coef + 4, from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
-    }
-    frame(g, face, f1);
-    if (lane == 0 && !BY_NODE) {
-        REAL lift_coef[NUM_LIFT_COEF];
-        lift_coefficients(f1, coef, lift_coef);
-#pragma unroll
-        for (int k = 0; k < NUM_LIFT_COEF; k++)
-            s.lift_coef[face][k][e] = lift_coef[k];
-    }
-    REAL upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
-    mirror(-1 - neighbor, weight);
+    face_case f;
+    begin_face(a, s, face, e, lane, elem, neighbor, g, early, f);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
     const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
-    const REAL *data = (const REAL *)a.exact;
-    if (exact)
-        data +=
-            ((*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor)) * (NFP * NUM_FIELD);
+    const REAL *data = exact_data(a, neighbor);
 #pragma unroll 4
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = lane + j * LANES;
-        REAL q[NUM_FIELD], u1[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], jumps[NUM_JUMP];
+        REAL q[NUM_FIELD], u1[NUM_REF], in[NUM_TRACE], jumps[NUM_JUMP];
         if (NFP % LANES && m >= NFP)
             break;
 #pragma unroll
-        for (int f = 0; f < NUM_FIELD; f++)
-            q[f] = 0;
-        if (inside)
+        for (int f1 = 0; f1 < NUM_FIELD; f1++)
+            q[f1] = 0;
+        if (f.inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
-        if (exact)
+        if (f.exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
-        if (BY_NODE)
-            load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, a.num_coef_face,
-                                       (NUM_FACE * elem + face) * NFP + m);
         int node = __ldg(own + m);
 #pragma unroll
-        for (int f = 0; f < NUM_REF; f++)
-            u1[f] = s.u[node * PITCH_U + f * TILE + e];
+        for (int f1 = 0; f1 < NUM_REF; f1++)
+            u1[f1] = s.u[node * PITCH_U + f1 * TILE + e];
         trace_reference(u1, face, in);
-        trace(q, f1, out);
-        if (!inside && !exact)
-            reflect(in, f1, coef, weight, out);
-        jump(in, out, f1, coef, upwind, jumps);
+        node_jumps(a, f, face, elem, m, in, q, jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
-            s.s[(face * TILE_FACE_NODES + m) * PITCH_S + k * TILE + e] = jumps[k];
+            s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
     }
 }
 
@@ -158,5 +190,17 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         EACH_NEIGHBOR(FACE_JUMPS)
     }
 }
+
+#ifndef TILE_SIZES
+/* Where jump k of node m of a face of element e stands. */
+static __device__ __forceinline__ REAL *jump_place(const dg_args &, tile &s, int face, int m, int k, int e)
+{
+    return s.s + (face * NFP + m) * PITCH_S + k * TILE + e;
+}
+/* After a jump has changed. */
+static __device__ __forceinline__ void jump_changed(tile &, int, int, int, REAL)
+{
+}
+#endif
 
 #endif

@@ -29,7 +29,7 @@ def table(method, device, scheme=0, shape=0):
             0,
             0,
             lib.UNDA_TET,
-            ["blocks", "fused", "tensor", "node", "element", "gemm", "microblock"],
+            ["tensor", "blocks", "fused", "node", "element", "gemm", "microblock"],
         ),
         (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["columns", "lines", "base", "f1", "f1s"]),
         (lib.UNDA_SEM, 0, 0, lib.UNDA_HEX, ["ordered", "colors", "atomic"]),
@@ -49,7 +49,7 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, nam
 @pytest.mark.parametrize(
     ("shape", "names"),
     [
-        (lib.UNDA_TET, ["blocks", "fused", "node", "element", "gemm", "microblock"]),
+        (lib.UNDA_TET, ["tensor", "blocks", "fused", "node", "element", "gemm", "microblock"]),
         (lib.UNDA_HEX, ["columns", "lines"]),
     ],
 )

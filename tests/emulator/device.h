@@ -66,6 +66,8 @@ inline float4 atomicAdd(float4 *p, float4 v) { float4 old = *p; *p = {old.x + v.
 
 /* ---- what kernels write in PTX (common/prefetch.h, async.h, early.h): a copy is done at once ---- */
 inline void prefetch_l2(const void *) {}
+inline int4 load_now(const int4 *p) { return *p; }
+template <int NUM> inline void load_now(float *to, const float *from) { for (int i = 0; i < NUM; i++) to[i] = from[i]; }
 template <int NUM = 1, class T> inline void copy_async(T *to, const T *from) { for (int i = 0; i < NUM; i++) to[i] = from[i]; }
 inline void copy_commit() {}
 template <int LEFT> inline void copy_wait() {}

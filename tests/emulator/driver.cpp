@@ -311,6 +311,8 @@ API cuFuncGetAttribute(int *value, int which, void *f) {
 }
 API cuFuncSetAttribute(void *f, int which, int value) {
     IN_CONTEXT;
+    if (which == 9 && value >= 0 && value <= 100)
+        return 0; /* a share of shared memory, in per cent */
     bool good = which == 8 && (size_t)value <= shared_limit;
     return good ? ((emu_kernel *)f)->dynamic_limit = (unsigned)value, 0 : (int)INVALID_VALUE;
 }
