@@ -5,10 +5,13 @@
 
 #include <string.h>
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, PRODUCTS, NUM_PART };
 
 /* Values of part matrix: where the products read the blocks' entries. */
 enum { THROUGH_CACHES = 1, IN_SHARED };
+/* Values of part products: by whom. Tensor cores multiply eight rows, columns and inputs four by four. */
+enum { BY_THREADS = 1, ON_TENSOR_CORES };
+enum { UNIT = 8, DEPTH = 4, WARP = 32 };
 
 enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
 
@@ -39,6 +42,11 @@ static int num_column(const unda_solver *s, const struct plan *plan)
     return 2 * num_chunk(s) / plan->part[TURNS];
 }
 
+static int round_up(int count, int unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
 static struct rows find_rows(const unda_solver *s, const struct plan *plan)
 {
     int rows = plan->rows;
@@ -57,9 +65,24 @@ static struct rows find_rows(const unda_solver *s, const struct plan *plan)
     return at;
 }
 
-static int round_up(int count, int unit)
+static bool on_tensor_cores(const struct plan *plan)
 {
-    return (count + unit - 1) / unit * unit;
+    return plan->part[PRODUCTS] == ON_TENSOR_CORES;
+}
+
+/* Columns of a block as they are stored. */
+static int padded_columns(const struct plan *plan, const struct block_sizes *sizes, int block)
+{
+    return round_up(block_columns(sizes, block), on_tensor_cores(plan) ? DEPTH : 1);
+}
+
+/* Threads that the products of a tile of rows take. */
+static int threads_of_rows(const unda_solver *s, const struct plan *plan)
+{
+    int columns = num_column(s, plan) * plan->tile;
+    if (on_tensor_cores(plan))
+        return WARP * (DIRECTIONS * columns / UNIT / plan->part[COLS]);
+    return columns / plan->part[COLS];
 }
 
 /* Elements beside each other that are summed at once: 16 bytes, where the tile has them. */
@@ -83,15 +106,16 @@ static bool faces_in_state(const unda_solver *s, const struct plan *plan, const 
 static void size(const unda_solver *s, struct plan *plan)
 {
     struct rows at = find_rows(s, plan);
-    int work = round_up(at.tiles * num_column(s, plan) * (plan->tile / plan->part[COLS]), 32);
+    int work = round_up(at.tiles * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
     int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
     int rows = inputs > at.num_result ? inputs : at.num_result;
     plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
-    plan->num_matrix = plan->rows; /* the last column asks for one more */
+    /* the last column, or step, asks for one more */
+    plan->num_matrix = plan->rows * (on_tensor_cores(plan) ? DEPTH : 1);
     for (int block = 0; block < NUM_BLOCK; block++)
         plan->num_matrix +=
-            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
+            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * padded_columns(plan, &at.sizes, block);
     plan->num_matrix = round_up((int)plan->num_matrix, 4); /* whole vectors */
     if (plan->part[MATRIX] == IN_SHARED)
         plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
@@ -118,33 +142,55 @@ static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
 static void usual_parts(const unda_solver *s, struct plan *plan)
 {
     int *part = plan->part;
-    part[ROWS] = plan->rows = s->real_bytes == 4 ? 8 : 4;
+    bool tensor = on_tensor_cores(plan);
+    part[ROWS] = plan->rows = tensor || s->real_bytes == 4 ? 8 : 4;
     part[COLS] = 2;
     part[BLOCKS] = 1;
     part[UNROLL] = 2;
     part[MATRIX] = THROUGH_CACHES;
     part[AHEAD] = 1;
-    part[TILE] = plan->tile = 8;
-    for (size(s, plan); plan->shared_bytes > USUAL_SHARED; size(s, plan))
-        part[TILE] = plan->tile /= 2;
+    for (part[TILE] = 16; part[TILE] == 16 || plan->shared_bytes > USUAL_SHARED;) {
+        part[TILE] = plan->tile = part[TILE] / 2;
+        if (tensor)
+            part[COLS] = DIRECTIONS * plan->tile / DEPTH;
+        size(s, plan);
+    }
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
-    struct plan plan = {.part = {[TURNS] = 1}};
+    int given = kernel_part(o, "products"), usual = o->precision == UNDA_FLOAT64 ? ON_TENSOR_CORES : BY_THREADS;
+    struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = given ? given : usual}};
     const int *measured = tiles[o->degree];
-    if (o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
-        memcpy(plan.part, measured, sizeof tiles[0]);
+    if (plan.part[PRODUCTS] == BY_THREADS && o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
+        memcpy(plan.part, measured, PRODUCTS * sizeof *measured);
     else
         usual_parts(s, &plan);
     memcpy(part, plan.part, sizeof plan.part);
 }
 
+static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
+{
+    const int *part = plan->part;
+    int columns = DIRECTIONS * num_column(s, plan) * part[TILE];
+    if (s->options.precision != UNDA_FLOAT64)
+        FAIL(UNDA_ERR_ARG, "products is %d, on tensor cores, found dtype float32, expected float64: take %d",
+             ON_TENSOR_CORES, BY_THREADS);
+    if (part[ROWS] % UNIT || columns % UNIT || columns / UNIT % part[COLS])
+        FAIL(UNDA_ERR_ARG,
+             "rows is %d, tile %d and cols %d, expected a multiple of %d, one of 4, and a divisor of %d: tensor "
+             "cores multiply eight rows and columns at once",
+             part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
+    return UNDA_OK;
+}
+
 static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     const int *part = plan->part;
-    if (part[TILE] % part[COLS])
+    if (on_tensor_cores(plan))
+        TRY(check_tensor(s, plan));
+    else if (part[TILE] % part[COLS])
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
              part[TILE], part[COLS]);
     if (num_chunk(s) % part[TURNS])
@@ -176,6 +222,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
+    gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
@@ -186,15 +233,27 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 
 /* ---- packing ---- */
 
-/* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
-static void pack_matrices(const struct blocks *b, int rows, double *matrix)
+/* Where an entry stands in a tile of rows: [column][row], or in steps of cuda/dg/block_mma.h. */
+static int place_of(const struct plan *plan, int row, int k)
+{
+    if (!on_tensor_cores(plan))
+        return k * plan->rows + row;
+    int g = row % UNIT;
+    g = (g & 4) | (g & 1) << 1 | (g >> 1 & 1);
+    return (k / DEPTH * (plan->rows / UNIT) + row / UNIT) * WARP + g * DEPTH + k % DEPTH;
+}
+
+/* Row tiles one after the other; rows and columns beyond a block's stay zero. */
+static void pack_matrices(const struct blocks *b, const struct plan *plan, double *matrix)
 {
     for (int i = 0; i < NUM_BLOCK; i++) {
-        int block = order[i], columns = block_columns(&b->sizes, block);
+        int block = order[i], rows = plan->rows, columns = block_columns(&b->sizes, block);
+        int padded = padded_columns(plan, &b->sizes, block);
         for (int row = 0; row < b->sizes.nodes[block]; row++)
             for (int k = 0; k < columns; k++)
-                matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
-        matrix += round_up(b->sizes.nodes[block], rows) * columns;
+                matrix[row / rows * rows * padded + place_of(plan, row % rows, k)] =
+                    b->matrix[block][row * columns + k];
+        matrix += round_up(b->sizes.nodes[block], rows) * padded;
     }
 }
 
@@ -258,7 +317,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     struct rows at = find_rows(s, plan);
     struct blocks *b;
     TRY(blocks_new(&b, el));
-    pack_matrices(b, plan->rows, matrix);
+    pack_matrices(b, plan, matrix);
     pack_table(b, &at, table);
     blocks_free(b);
     return UNDA_OK;
@@ -282,7 +341,8 @@ const struct dg_kernel dg_kernel_blocks = {
               [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
               [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE},
               [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT},
-              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
+              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF},
+              [PRODUCTS] = {"products", BY_THREADS, ON_TENSOR_CORES, UNDA_TUNED_NOT}}},
     .file = "dg/blocks.cu",
     .layout = &layout_nodes,
     .num_function = 1,

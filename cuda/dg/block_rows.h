@@ -9,6 +9,8 @@
 #include "dg/block_columns.h"
 #include "dg/tile.h"
 
+enum { DEPTH = ON_TENSOR_CORES ? 4 : 1 /* columns of a block are a whole number of so many */ };
+
 /* Blocks with the most columns first, which are 1 0 3 2: what a warp's tiles take then hardly differs. */
 struct block_rows {
     int nodes[4], faces[4]; /* sums that each block multiplies */
@@ -31,11 +33,11 @@ struct block_rows {
             tile[i + 1] = tile[i] + tiles;
             num_node += nodes[i];
             num_face += faces[i];
-            words += tiles * ROWS * (nodes[i] + faces[i]);
+            words += tiles * ROWS * ((nodes[i] + faces[i] + DEPTH - 1) / DEPTH * DEPTH);
         }
         num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
         num_face_orbit = face_sums[0];
-        num_matrix = (words + ROWS + 3) / 4 * 4; /* the last column asks for one more */
+        num_matrix = (words + ROWS * DEPTH + 3) / 4 * 4; /* the last column, or step, asks for one more */
     }
 };
 

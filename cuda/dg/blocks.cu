@@ -9,8 +9,9 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
- * blocks are copied to shared memory), NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are
- * summed at once), AHEAD, WAVE (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+ * blocks are copied to shared memory), ON_TENSOR_CORES (float64: the products are block_mma.h's, ROWS and COLS as there),
+ * NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are summed at once), AHEAD, WAVE
+ * (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h, block_mma.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
 #error                                                                                                       \
@@ -18,7 +19,11 @@
 #endif
 
 #include "dg/block_finish.h"
+#if ON_TENSOR_CORES
+#include "dg/block_mma.h"
+#else
 #include "dg/block_products.h"
+#endif
 #include "dg/block_sums.h"
 #include "dg/incident.h"
 #include "dg/line_prefetch.h"
