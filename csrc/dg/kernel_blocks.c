@@ -138,7 +138,11 @@ static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
     [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396},     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660},
     [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1}};
 
-/* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
+/* The most that threads of a block should be, where nothing was measured. */
+enum { USUAL_THREADS = 768 };
+
+/* What was not measured: eight rows in float32, on tensor cores as few tiles of eight as leave enough registers a thread,
+ * of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
 {
     int *part = plan->part;
@@ -155,6 +159,8 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
             part[COLS] = DIRECTIONS * plan->tile / DEPTH;
         size(s, plan);
     }
+    for (; tensor && plan->threads > USUAL_THREADS; size(s, plan))
+        part[ROWS] = plan->rows += UNIT;
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
@@ -190,8 +196,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     const int *part = plan->part;
     if (on_tensor_cores(plan))
         TRY(check_tensor(s, plan));
-    else if (part[TILE] % part[COLS])
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
+    else if (part[TILE] % part[COLS] || part[COLS] > 4)
+        FAIL(UNDA_ERR_ARG,
+             "tile is %d elements a block, expected a multiple of the %d a thread (cols), at most 4",
              part[TILE], part[COLS]);
     if (num_chunk(s) % part[TURNS])
         FAIL(UNDA_ERR_ARG, "turns is %d, expected 1 or %d, in which the fields of %s can be taken",
@@ -335,7 +342,7 @@ const struct dg_kernel dg_kernel_blocks = {
     .base = {"blocks",
              NUM_PART,
              {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
-              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+              [COLS] = {"cols", 1, 36, UNDA_TUNED_BY_HALF},
               [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
               [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
               [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},

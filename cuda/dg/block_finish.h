@@ -12,7 +12,8 @@ enum {
                  : TILE % 2 == 0 ? 2
                                  : 1, /* elements in line first */
     NODE_GROUPS = THREADS / TILE,
-    BATCH = 2 /* nodes whose old state is asked for at once, while the ones before are updated */
+    FEW_REGISTERS = 1,
+    BATCH = ON_TENSOR_CORES ? 1 : 2 /* nodes whose old state is asked for at once, while the ones before are updated */
 };
 
 /* Element of the tile and first node of this thread. */
@@ -124,11 +125,14 @@ static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile
     REAL g[WORDS];
     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
     factors by = factors_of(a);
-#pragma unroll 2
+#pragma unroll(BATCH)
     for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
         batch next = now;
-        load_batch(a, elem, begin + BATCH * NODE_GROUPS, next);
+        if (!FEW_REGISTERS)
+            load_batch(a, elem, begin + BATCH * NODE_GROUPS, next);
         update_batch(a, s, x, mine.e, elem, begin, has_source, g, by, now);
+        if (FEW_REGISTERS)
+            load_batch(a, elem, begin + BATCH * NODE_GROUPS, next);
         now = next;
     }
 }

@@ -53,7 +53,7 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
                                                  const orbit &of_nodes)
 {
     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
-    orbit of_faces = first_face_orbit(a);
+    orbit of_faces = face_orbit_of(a, threadIdx.x);
     sum_nodes<FIRST>(a, s, x, of_nodes);
     if (FIRST == 0)
         __syncthreads(); /* jumps are complete */
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
     const REAL *matrix = fetch_matrices(a, x + SHARED_ROWS * PITCH);
-    orbit of_nodes = first_orbit(a);
+    orbit of_nodes = orbit_of(a, threadIdx.x);
     load_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
@@ -98,9 +98,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     take_turns<0>(a, s, x, matrix, of_nodes);
     thread_nodes mine = nodes_of_thread();
     batch now;
-    if (mine.e < count)
+    if (mine.e < count && !ON_TENSOR_CORES)
         load_batch(a, first + mine.e, mine.group, now);
     sum_results(a, x, of_nodes);
+    if (mine.e < count && ON_TENSOR_CORES)
+        load_batch(a, first + mine.e, mine.group, now);
     __syncthreads();
     if (mine.e < count)
         finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
