@@ -153,12 +153,19 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
     part[UNROLL] = 2;
     part[MATRIX] = THROUGH_CACHES;
     part[AHEAD] = 1;
-    for (part[TILE] = 16; part[TILE] == 16 || plan->shared_bytes > USUAL_SHARED;) {
-        part[TILE] = plan->tile = part[TILE] / 2;
+    int least = tensor ? UNIT / 2 : 1;
+    for (plan->tile = UNIT; plan->tile >= least; plan->tile /= 2) {
+        part[TILE] = plan->tile;
         if (tensor)
             part[COLS] = DIRECTIONS * plan->tile / DEPTH;
         size(s, plan);
+        if (plan->shared_bytes <= USUAL_SHARED)
+            break;
     }
+    plan->tile = part[TILE];
+    if (plan->shared_bytes > USUAL_SHARED)
+        part[TURNS] = num_chunk(s);
+    size(s, plan);
     for (; tensor && plan->threads > USUAL_THREADS; size(s, plan))
         part[ROWS] = plan->rows += UNIT;
 }
