@@ -24,6 +24,8 @@ static int64_t round_up(int64_t count, int64_t unit)
 
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols)
 {
+    if (plan->tile_pad)
+        return plan->tile_pad;
     int num_face_node = dg_tables(s)->space.num_face_node;
     int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
     lanes = lanes < 2 ? 1 : lanes < num_face_node ? lanes : num_face_node;

@@ -78,20 +78,6 @@ static __device__ __forceinline__ void load_batch(const dg_args &a, long long el
         }
 }
 
-/* As add_sources of update.h, in few instructions: few blocks have sources, and none waits for these. */
-static __device__ __forceinline__ void add_few_sources(const dg_args &a, long long elem, int node, REAL *rhs)
-{
-#pragma unroll 1
-    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
-        if (a.source_elem[i] == elem) {
-            REAL part[NUM_FIELD];
-            source(a, i, node, part);
-#pragma unroll
-            for (int f = 0; f < NUM_FIELD; f++)
-                rhs[f] += part[f];
-        }
-}
-
 static __device__ __forceinline__ void update_batch(const dg_args &a, const tile &s, const REAL *x, int e,
                                                     long long elem, int begin, bool has_source, const REAL *g,
                                                     const factors &by, batch &now)

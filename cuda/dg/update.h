@@ -26,6 +26,20 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     }
 }
 
+/* The same of this block's sources in few instructions: few blocks have sources, and none waits for these. */
+static __device__ __forceinline__ void add_few_sources(const dg_args &a, long long elem, int node, REAL *rhs)
+{
+#pragma unroll 1
+    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
+        if (a.source_elem[i] == elem) {
+            REAL part[NUM_FIELD];
+            source(a, i, node, part);
+#pragma unroll
+            for (int f = 0; f < NUM_FIELD; f++)
+                rhs[f] += part[f];
+        }
+}
+
 /* What the update of a node reads besides the right-hand side. A thread loads it for all its nodes of an
  * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h); more: of the layout. */
 struct old_state {
