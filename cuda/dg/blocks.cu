@@ -18,6 +18,7 @@
     "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, MATRIX_IN_SHARED, NODE_SUMS, FACE_SUMS, TURNS"
 #endif
 
+#define STORE_PAIRS
 #include "dg/block_finish.h"
 #if ON_TENSOR_CORES
 #include "dg/block_mma.h"
@@ -97,13 +98,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     prefetch_memory(a, first, count);
     take_turns<0>(a, s, x, matrix, of_nodes);
     thread_nodes mine = nodes_of_thread();
+    /* elements beyond the last one take part where threads store together */
+    bool works = mine.e < (ON_TENSOR_CORES ? TILE : count);
+    long long there = first + (mine.e < count ? mine.e : count - 1);
     batch now;
-    if (mine.e < count && !ON_TENSOR_CORES)
-        load_batch(a, first + mine.e, mine.group, now);
+    if (works && !ON_TENSOR_CORES)
+        load_batch(a, there, mine.group, now);
     sum_results(a, x, of_nodes);
-    if (mine.e < count && ON_TENSOR_CORES)
-        load_batch(a, first + mine.e, mine.group, now);
+    if (works && ON_TENSOR_CORES)
+        load_batch(a, there, mine.group, now);
     __syncthreads();
-    if (mine.e < count)
-        finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
+    if (works)
+        finish_nodes(a, s, x, mine, count, first + mine.e, has_source, now);
 }

@@ -11,6 +11,7 @@
 
 #define TILE_PAD 4
 #define TURNS    1
+#define STORE_PAIRS
 #include "dg/block_columns.h"
 #include "dg/tile.h"
 #include "dg/update.h"
@@ -118,16 +119,6 @@ static __device__ __forceinline__ void lift_jumps(const REAL *entry, const tile 
     }
 }
 
-/* Element c of a lane: its strip c / 2, or beyond the tile. */
-static __device__ __forceinline__ void load_nodes(const dg_args &a, long long elem, int node0,
-                                                  old_state old[ROW_TILES])
-{
-#pragma unroll
-    for (int r = 0; r < ROW_TILES; r++)
-        if (NP % ROWS == 0 || node0 + 8 * r < NP)
-            load_old(a, place(elem, node0), old[r], 8 * r * NODE_STRIDE(NUM_FIELD));
-}
-
 /* From the sums to dq/dt and the update. node0: the lane's first node. */
 static __device__ __forceinline__ void finish(const dg_args &a, long long first, int count, int lane, int node0,
                                               int e0, bool has_source, lane_sums &sums)
@@ -140,24 +131,27 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
             break;
         long long elem = first + e;
         REAL g[WORDS];
-        old_state old[ROW_TILES];
-        load_nodes(a, elem, node0, old);
         load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
 #pragma unroll
         for (int r = 0; r < ROW_TILES; r++) {
             int node = node0 + 8 * r;
-            if (NP % ROWS && node >= NP)
-                break;
-            REAL rhs[NUM_FIELD], acc[NUM_ACC];
+            /* lanes of nodes beside each other */
+            lane_pair lanes = {4, 1, NP % ROWS == 0 || node < NP, NP % ROWS == 0 || node + 1 - lane / 4 % 2 * 2 < NP};
+            old_state old;
+            if (lanes.own)
+                load_old(a, place(elem, node0), old, 8 * r * NODE_STRIDE(NUM_FIELD));
+            REAL rhs[NUM_FIELD] = {}, acc[NUM_ACC];
 #pragma unroll
             for (int i = 0; i < NUM_ACC; i++)
                 acc[i] = sums.of[r][c / 2][i][c % 2];
-            const REAL *coef = coef_at(a, elem, node, g);
-            from_reference(acc, g, coef, rhs);
-            add_local(old[r], coef + NUM_COEF - NUM_LOCAL, rhs);
-            if (has_source)
-                add_few_sources(a, elem, node, rhs);
-            update_by(a, by, place(elem, node0), old[r], rhs, 8 * r * NODE_STRIDE(NUM_FIELD));
+            if (lanes.own) {
+                const REAL *coef = coef_at(a, elem, node, g);
+                from_reference(acc, g, coef, rhs);
+                add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
+                if (has_source)
+                    add_few_sources(a, elem, node, rhs);
+            }
+            update_pair(a, by, place(elem, node0), old, rhs, lanes, 8 * r * NODE_STRIDE(NUM_FIELD));
         }
     }
 }

@@ -90,30 +90,50 @@ template <bool STEPPED = false> static __device__ __forceinline__ factors factor
 #endif
 }
 
-static __device__ __forceinline__ void update_by(const dg_args &a, const factors &by, long long at,
-                                                 old_state &old, const REAL *rhs, int more = 0)
+/* The new state in old.q; what is to be stored in r. */
+static __device__ __forceinline__ const REAL *advance(const dg_args &a, const factors &by, old_state &old,
+                                                      const REAL *rhs)
 {
-    long long total = a.num_total * NP;
-    REAL *r = (REAL *)a.r;
-#if UPDATE == UPDATE_RHS
-    store_node<NUM_FIELD>(r, total, at, rhs, more);
-#elif UPDATE == UPDATE_LSRK
+#if UPDATE == UPDATE_LSRK
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++) {
         old.r[f] = a.a == 0 ? by.rhs * rhs[f] : by.second * old.r[f] + by.rhs * rhs[f];
         old.q[f] += by.third * old.r[f];
     }
-    store_node<NUM_FIELD>(r, total, at, old.r, more);
-#else
+    return old.r;
+#elif UPDATE != UPDATE_RHS
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += by.rhs * rhs[f] + by.second * old.r1[f] + by.third * old.r[f];
-    store_node<NUM_FIELD>(r, total, at, rhs, more);
 #endif
+    return rhs;
+}
+
+static __device__ __forceinline__ void update_by(const dg_args &a, const factors &by, long long at,
+                                                 old_state &old, const REAL *rhs, int more = 0)
+{
+    long long total = a.num_total * NP;
+    const REAL *r = advance(a, by, old, rhs);
+    store_node<NUM_FIELD>((REAL *)a.r, total, at, r, more);
 #if UPDATE != UPDATE_RHS
     store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, more);
 #endif
 }
+
+#ifdef STORE_PAIRS
+/* The same by two lanes that work on a node each. Knows layout/nodes.h. */
+static __device__ __forceinline__ void update_pair(const dg_args &a, const factors &by, long long at,
+                                                   old_state &old, const REAL *rhs, const lane_pair &lanes,
+                                                   int more = 0)
+{
+    long long total = a.num_total * NP;
+    const REAL *r = advance(a, by, old, rhs);
+    store_group_pairs<NUM_FIELD>((REAL *)a.r, total, at, r, lanes, more);
+#if UPDATE != UPDATE_RHS
+    store_group_pairs<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, lanes, more);
+#endif
+}
+#endif
 
 template <bool STEPPED = false>
 static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,
