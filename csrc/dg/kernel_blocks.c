@@ -173,10 +173,12 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
-    int given = kernel_part(o, "products"), usual = o->precision == UNDA_FLOAT64 ? ON_TENSOR_CORES : BY_THREADS;
+    int given = kernel_part(o, "products"),
+        usual = o->precision == UNDA_FLOAT64 ? ON_TENSOR_CORES : BY_THREADS;
     struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = given ? given : usual}};
     const int *measured = tiles[o->degree];
-    if (plan.part[PRODUCTS] == BY_THREADS && o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
+    if (plan.part[PRODUCTS] == BY_THREADS && o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 &&
+        measured[ROWS])
         memcpy(plan.part, measured, PRODUCTS * sizeof *measured);
     else
         usual_parts(s, &plan);
@@ -192,7 +194,8 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
              ON_TENSOR_CORES, BY_THREADS);
     if (part[ROWS] % UNIT || columns % UNIT || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
-             "rows is %d, tile %d and cols %d, expected a multiple of %d, one of 4, and a divisor of %d: tensor "
+             "rows is %d, tile %d and cols %d, expected a multiple of %d, one of 4, and a divisor of %d: "
+             "tensor "
              "cores multiply eight rows and columns at once",
              part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
     return UNDA_OK;

@@ -106,7 +106,8 @@ static int num_step(const struct space *space, bool face)
 static int64_t warp_entries(const unda_solver *s, const struct plan *plan)
 {
     const struct space *space = &dg_tables(s)->space;
-    return (int64_t)plan->rows * DEPTH * (3 * num_step(space, false) + space->num_face * num_step(space, true));
+    return (int64_t)plan->rows * DEPTH *
+           (3 * num_step(space, false) + space->num_face * num_step(space, true));
 }
 
 static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
@@ -161,11 +162,13 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 }
 
 /* A step's entries of a warp, [row tile][lane]: row g of a tile, column t in lane 4 g + t. */
-static void pack_steps(const double *from, int64_t pitch, int num_row, int num_column, int between, double *to)
+static void pack_steps(const double *from, int64_t pitch, int num_row, int num_column, int between,
+                       double *to)
 {
     for (int row = 0; row < num_row; row++)
         for (int k = 0; k < num_column; k++)
-            to[k / DEPTH * between + row / UNIT * WARP + row % UNIT * DEPTH + k % DEPTH] = from[row * pitch + k];
+            to[k / DEPTH * between + row / UNIT * WARP + row % UNIT * DEPTH + k % DEPTH] =
+                from[row * pitch + k];
 }
 
 /* As cuda/dg/products_mma.h has it. */

@@ -145,8 +145,8 @@ static __device__ __forceinline__ void store_quads(double *to, const double *fro
     double got[2];
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        got[i] = __shfl_xor_sync(1u << lane | 1u << (lane ^ lanes.bit), second ? from[i] : from[2 + i],
-                                 lanes.bit);
+        got[i] =
+            __shfl_xor_sync(1u << lane | 1u << (lane ^ lanes.bit), second ? from[i] : from[2 + i], lanes.bit);
     double *other = to + 4 * (second ? -lanes.apart : lanes.apart);
     double *one = second ? other + 2 : to, *two = second ? to + 2 : other;
     if (second ? lanes.other : lanes.own)
@@ -157,7 +157,8 @@ static __device__ __forceinline__ void store_quads(double *to, const double *fro
 
 template <int NUM, int FIRST = 0>
 static __device__ __forceinline__ void store_group_pairs(REAL *array, long long total, long long item,
-                                                         const REAL *from, const lane_pair &lanes, int more = 0)
+                                                         const REAL *from, const lane_pair &lanes,
+                                                         int more = 0)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
     REAL *to = array + FIRST * total + item * WIDTH + more * WIDTH;

@@ -120,8 +120,8 @@ static __device__ __forceinline__ void lift_jumps(const REAL *entry, const tile 
 }
 
 /* From the sums to dq/dt and the update. node0: the lane's first node. */
-static __device__ __forceinline__ void finish(const dg_args &a, long long first, int count, int lane, int node0,
-                                              int e0, bool has_source, lane_sums &sums)
+static __device__ __forceinline__ void finish(const dg_args &a, long long first, int count, int lane,
+                                              int node0, int e0, bool has_source, lane_sums &sums)
 {
     factors by = factors_of(a);
 #pragma unroll
@@ -136,7 +136,8 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
         for (int r = 0; r < ROW_TILES; r++) {
             int node = node0 + 8 * r;
             /* lanes of nodes beside each other */
-            lane_pair lanes = {4, 1, NP % ROWS == 0 || node < NP, NP % ROWS == 0 || node + 1 - lane / 4 % 2 * 2 < NP};
+            lane_pair lanes = {4, 1, NP % ROWS == 0 || node < NP,
+                               NP % ROWS == 0 || node + 1 - lane / 4 % 2 * 2 < NP};
             old_state old;
             if (lanes.own)
                 load_old(a, place(elem, node0), old, 8 * r * NODE_STRIDE(NUM_FIELD));
