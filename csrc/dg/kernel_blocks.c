@@ -70,10 +70,36 @@ static bool on_tensor_cores(const struct plan *plan)
     return plan->part[PRODUCTS] == ON_TENSOR_CORES;
 }
 
-/* Columns of a block as they are stored. */
-static int padded_columns(const struct plan *plan, const struct block_sizes *sizes, int block)
+/* Steps of a block on tensor cores. */
+static int num_step(const struct block_sizes *sizes, int block)
 {
-    return round_up(block_columns(sizes, block), on_tensor_cores(plan) ? DEPTH : 1);
+    return round_up(block_columns(sizes, block), DEPTH) / DEPTH;
+}
+
+/* Entries of the orbits of a warp there, in all four blocks. */
+static int warp_entries(const struct block_sizes *sizes, int rows)
+{
+    int steps = 0;
+    for (int block = 0; block < NUM_BLOCK; block++)
+        steps += num_step(sizes, block);
+    return steps * DEPTH * rows;
+}
+
+/* Tiles of rows that warps or threads take: of each block, or on tensor cores of orbits. */
+static int num_tile(const struct plan *plan, const struct rows *at)
+{
+    return on_tensor_cores(plan) ? round_up(at->sizes.nodes[0], plan->rows) / plan->rows : at->tiles;
+}
+
+static int64_t count_entries(const struct plan *plan, const struct rows *at)
+{
+    /* the last column, or step, asks for one more */
+    if (on_tensor_cores(plan))
+        return num_tile(plan, at) * warp_entries(&at->sizes, plan->rows) + DEPTH * plan->rows;
+    int count = plan->rows;
+    for (int block = 0; block < NUM_BLOCK; block++)
+        count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
+    return round_up(count, 4); /* whole vectors */
 }
 
 /* Threads that the products of a tile of rows take. */
@@ -106,17 +132,13 @@ static bool faces_in_state(const unda_solver *s, const struct plan *plan, const 
 static void size(const unda_solver *s, struct plan *plan)
 {
     struct rows at = find_rows(s, plan);
-    int work = round_up(at.tiles * threads_of_rows(s, plan), WARP);
+    int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
     int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
-    int rows = inputs > at.num_result ? inputs : at.num_result;
+    int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
+    int rows = inputs > results ? inputs : results;
     plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
-    /* the last column, or step, asks for one more */
-    plan->num_matrix = plan->rows * (on_tensor_cores(plan) ? DEPTH : 1);
-    for (int block = 0; block < NUM_BLOCK; block++)
-        plan->num_matrix +=
-            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * padded_columns(plan, &at.sizes, block);
-    plan->num_matrix = round_up((int)plan->num_matrix, 4); /* whole vectors */
+    plan->num_matrix = count_entries(plan, &at);
     if (plan->part[MATRIX] == IN_SHARED)
         plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
 }
@@ -148,7 +170,7 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
     int *part = plan->part;
     bool tensor = on_tensor_cores(plan);
     part[ROWS] = plan->rows = tensor || s->real_bytes == 4 ? 8 : 4;
-    part[COLS] = 2;
+    part[COLS] = tensor ? 3 : 2;
     part[BLOCKS] = 1;
     part[UNROLL] = 2;
     part[MATRIX] = THROUGH_CACHES;
@@ -156,8 +178,6 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
     int least = tensor ? UNIT / 2 : 1;
     for (plan->tile = UNIT; plan->tile >= least; plan->tile /= 2) {
         part[TILE] = plan->tile;
-        if (tensor)
-            part[COLS] = DIRECTIONS * plan->tile / DEPTH;
         size(s, plan);
         if (plan->shared_bytes <= USUAL_SHARED)
             break;
@@ -250,27 +270,48 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 
 /* ---- packing ---- */
 
-/* Where an entry stands in a tile of rows: [column][row], or in steps of cuda/dg/block_mma.h. */
-static int place_of(const struct plan *plan, int row, int k)
-{
-    if (!on_tensor_cores(plan))
-        return k * plan->rows + row;
-    int g = row % UNIT;
-    g = (g & 4) | (g & 1) << 1 | (g >> 1 & 1);
-    return (k / DEPTH * (plan->rows / UNIT) + row / UNIT) * WARP + g * DEPTH + k % DEPTH;
-}
-
-/* Row tiles one after the other; rows and columns beyond a block's stay zero. */
-static void pack_matrices(const struct blocks *b, const struct plan *plan, double *matrix)
+/* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
+static void pack_matrices(const struct blocks *b, int rows, double *matrix)
 {
     for (int i = 0; i < NUM_BLOCK; i++) {
-        int block = order[i], rows = plan->rows, columns = block_columns(&b->sizes, block);
-        int padded = padded_columns(plan, &b->sizes, block);
+        int block = order[i], columns = block_columns(&b->sizes, block);
         for (int row = 0; row < b->sizes.nodes[block]; row++)
             for (int k = 0; k < columns; k++)
-                matrix[row / rows * rows * padded + place_of(plan, row % rows, k)] =
-                    b->matrix[block][row * columns + k];
-        matrix += round_up(b->sizes.nodes[block], rows) * padded;
+                matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
+        matrix += round_up(b->sizes.nodes[block], rows) * columns;
+    }
+}
+
+/* Orbits by the characters that they have: all, 0 and 1, 0 and 2, 0 alone. */
+static int kind_of(const struct orbit *orbit)
+{
+    return orbit->sum[3] >= 0 ? 0 : orbit->sum[1] >= 0 ? 1 : orbit->sum[2] >= 0 ? 2 : 3;
+}
+
+static void sort_orbits(const struct blocks *b, const struct orbit *sorted[MOST_BLOCK_NODE])
+{
+    enum { NUM_KIND = 4 };
+    int num = 0;
+    for (int kind = 0; kind < NUM_KIND; kind++)
+        for (int o = 0; o < b->num_orbit; o++)
+            if (kind_of(&b->orbit[o]) == kind)
+                sorted[num++] = &b->orbit[o];
+}
+
+/* As cuda/dg/block_mma.h has it: row g of a tile, column t in lane 4 g + t. */
+static void pack_fragments(const struct blocks *b, int rows, double *matrix)
+{
+    const struct orbit *sorted[MOST_BLOCK_NODE];
+    sort_orbits(b, sorted);
+    for (int o = 0; o < b->num_orbit; o++) {
+        double *to =
+            matrix + o / rows * warp_entries(&b->sizes, rows) + o % rows / UNIT * WARP + o % UNIT * DEPTH;
+        for (int block = 0; block < NUM_BLOCK; block++) {
+            int columns = block_columns(&b->sizes, block), row = sorted[o]->sum[block];
+            for (int k = 0; k < columns && row >= 0; k++)
+                to[k / DEPTH * DEPTH * rows + k % DEPTH] = b->matrix[block][row * columns + k];
+            to += num_step(&b->sizes, block) * DEPTH * rows;
+        }
     }
 }
 
@@ -318,12 +359,16 @@ static void pack_node(const struct blocks *b, const struct rows *at, int node, i
     record[1] = pair(place[2], 0);
 }
 
-static void pack_table(const struct blocks *b, const struct rows *at, int32_t *table)
+static void pack_table(const struct blocks *b, const struct plan *plan, const struct rows *at, int32_t *table)
 {
+    const struct orbit *sorted[MOST_BLOCK_NODE];
+    sort_orbits(b, sorted);
     for (int o = 0; o < b->num_orbit; o++, table += ORBIT_WORDS)
-        pack_orbit(&b->orbit[o], at, false, table);
+        pack_orbit(on_tensor_cores(plan) ? sorted[o] : &b->orbit[o], at, false, table);
     for (int o = 0; o < b->num_face_orbit; o++, table += ORBIT_WORDS)
         pack_orbit(&b->face_orbit[o], at, true, table);
+    if (on_tensor_cores(plan)) /* results are in rows of nodes */
+        return;
     for (int node = 0; node < at->num_node; node++, table += NODE_WORDS)
         pack_node(b, at, node, table);
 }
@@ -334,8 +379,11 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     struct rows at = find_rows(s, plan);
     struct blocks *b;
     TRY(blocks_new(&b, el));
-    pack_matrices(b, plan, matrix);
-    pack_table(b, &at, table);
+    if (on_tensor_cores(plan))
+        pack_fragments(b, plan->rows, matrix);
+    else
+        pack_matrices(b, plan->rows, matrix);
+    pack_table(b, plan, &at, table);
     blocks_free(b);
     return UNDA_OK;
 }

@@ -1,46 +1,53 @@
-/* block_mma.h: the products of kernel blocks in float64 on tensor cores. A warp owns ROWS rows of one block, in tiles of
- * eight, times COLS strips of eight columns: C [row][column] += A [row][input] B [input][column], four inputs a step, A
- * the block and B the sums in shared memory, where rows of PITCH let a warp read four of them without a conflict.
+/* block_mma.h: the products of kernel blocks in float64 on tensor cores, and the sums of their results. A warp owns ROWS
+ * orbits, in tiles of eight, times COLS strips of eight columns, and of all four blocks the row that the orbit has there:
+ * C [orbit][column] += A [orbit][input] B [input][column], four inputs a step, A the block and B the sums in shared
+ * memory, where rows of PITCH let a warp read four of them without a conflict. So what the four characters give an orbit
+ * is summed in registers, and the derivatives go to rows of x by nodes.
  *
- * Matrix packing: warps' rows one after the other, [step][row tile][lane] as multiply_add (common/mma.h) takes A; row g
- * of a tile is row place_of(g), so that pairs of rows that are stored together stand in different banks. */
+ * Orbits stand in the order of the characters that they have: all, 0 and 1, 0 and 2, 0 alone; a tile without a character
+ * leaves it out. Matrix packing: warps' orbits one after the other, [character][step][row tile][lane] as multiply_add
+ * (common/mma.h) takes A. */
 #ifndef UNDA_DG_BLOCK_MMA_H
 #define UNDA_DG_BLOCK_MMA_H
 
-#include "dg/block_rows.h"
+#include "dg/block_sums.h"
 
 #include "common/mma.h" /* with DEVICE of case.h */
 
 enum {
     ROW_TILES = ROWS / 8,
     STRIPS = 3 * COLUMNS * TILE / 8,
-    STRIP_GROUPS = STRIPS / COLS, /* warps that share rows */
+    STRIP_GROUPS = STRIPS / COLS, /* warps that share orbits */
     STEP_ENTRIES = ROW_TILES * 32
 };
 
-/* Of row g of a tile: kernel_blocks.c has the same. */
-static __device__ __forceinline__ int place_of(int g)
+/* Whether some of the orbits from `first` on has character S. */
+template <int S> static __device__ __forceinline__ bool has_character(int first)
 {
-    return (g & 4) | (g & 1) << 1 | (g >> 1 & 1);
+    constexpr int n[4] = {NODE_SUMS};
+    bool all = first < n[3];
+    return S == 0   ? first < n[0]
+           : S == 1 ? first < n[1]
+           : S == 2 ? all || (first + ROWS > n[1] && first < n[1] + n[2] - n[3])
+                    : all;
 }
 
-/* The inputs of a block, those of faces behind those of nodes: first words of a row, less where it comes in the block. */
-struct block_inputs {
-    const REAL *from;
-    int nodes, total, node, face; /* numbers of rows; words */
-};
-
-/* acc += entries times inputs. entry: of this lane. */
-static __device__ __forceinline__ void multiply_rows(const REAL *entry, const block_inputs &in,
-                                                     double acc[ROW_TILES][COLS][2])
+/* acc += block S times its inputs, those of faces in y behind those of nodes in x. entry: of this lane. */
+template <int S>
+static __device__ __forceinline__ void multiply_block(const REAL *entry, const REAL *x, const REAL *y,
+                                                      double acc[ROW_TILES][COLS][2])
 {
-    int steps = (in.total + 3) / 4, row = threadIdx.x % 4;
+    constexpr block_rows AT;
+    constexpr int I = S ^ 1, NODES = AT.nodes[I], TOTAL = NODES + AT.faces[I], DEEP = (TOTAL + 3) / 4;
+    int k = threadIdx.x % 4;
+    const REAL *row = x + (AT.node[I] + k) * PITCH, *face = y + (AT.face[I] - NODES + k) * PITCH;
+    entry += AT.step[S] * STEP_ENTRIES;
     REAL next[ROW_TILES];
 #pragma unroll
     for (int r = 0; r < ROW_TILES; r++)
         next[r] = MATRIX_IN_SHARED ? entry[32 * r] : __ldg(entry + 32 * r);
 #pragma unroll(UNROLL)
-    for (int step = 0; step < steps; step++, row += 4) {
+    for (int step = 0; step < DEEP; step++, k += 4, row += 4 * PITCH, face += 4 * PITCH) {
         REAL a[ROW_TILES];
 #pragma unroll
         for (int r = 0; r < ROW_TILES; r++)
@@ -50,9 +57,10 @@ static __device__ __forceinline__ void multiply_rows(const REAL *entry, const bl
 #pragma unroll
         for (int r = 0; r < ROW_TILES; r++)
             next[r] = MATRIX_IN_SHARED ? entry[32 * r] : __ldg(entry + 32 * r);
-        /* beyond the last one the entries are zero, and what they multiply must be a number */
-        int here = row < in.total ? row : in.total - 1;
-        const REAL *from = in.from + here * PITCH + (row < in.nodes ? in.node : in.face);
+        /* beyond the last input the entries are zero, and what they multiply must be a number */
+        const REAL *from = k < NODES ? row : face;
+        if (TOTAL % 4 && k >= TOTAL)
+            from -= (k - TOTAL + 1) * PITCH;
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
             REAL b = from[8 * c];
@@ -63,40 +71,60 @@ static __device__ __forceinline__ void multiply_rows(const REAL *entry, const bl
     }
 }
 
-/* Inputs in x, and those of faces in y, become results in x. */
-static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, const REAL *y)
+/* What the blocks give an orbit becomes the derivatives at its members, in the direction of the strip. */
+static __device__ __forceinline__ void store_members(REAL *column, const orbit &one, int j,
+                                                     const double acc[4][2])
+{
+    REAL v[4][RUN];
+    places has = results_of(one);
+#pragma unroll
+    for (int s = 0; s < 4; s++)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            v[s][i] = acc[s][i];
+    sum_orbit(v);
+#pragma unroll
+    for (int g = 0; g < 4; g++)
+        if (has.of[g] != ABSENT)
+            store_run<2>(column + member(one, j, g) * PITCH, v[g]);
+}
+
+/* Inputs in x, and those of faces in y, become derivatives in x. */
+static __device__ __forceinline__ void multiply(const dg_args &a, const REAL *entries, REAL *x, const REAL *y)
 {
     constexpr block_rows AT;
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    int tile = warp / STRIP_GROUPS, column = warp % STRIP_GROUPS * COLS * 8;
-    bool works = tile < NUM_TILES;
-    int nodes = AT.nodes[0], faces = AT.faces[0], node = AT.node[0], face = AT.face[0], first = AT.tile[0],
-        matrix = AT.matrix[0];
+    static_assert(RUN == 2, "a lane has two columns");
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp / STRIP_GROUPS, first = group * ROWS;
+    int strip = warp % STRIP_GROUPS * COLS;
+    const REAL *entry = entries + group * AT.steps * STEP_ENTRIES + lane;
+    const REAL *x0 = x + 8 * strip + lane / 4, *y0 = y + 8 * strip + lane / 4;
+    double acc[4][ROW_TILES][COLS][2] = {};
+    if (has_character<0>(first))
+        multiply_block<0>(entry, x0, y0, acc[0]);
+    if (has_character<1>(first))
+        multiply_block<1>(entry, x0, y0, acc[1]);
+    if (has_character<2>(first))
+        multiply_block<2>(entry, x0, y0, acc[2]);
+    if (has_character<3>(first))
+        multiply_block<3>(entry, x0, y0, acc[3]);
+    orbit of[ROW_TILES];
 #pragma unroll
-    for (int b = 1; b < 4; b++)
-        if (tile >= AT.tile[b]) {
-            nodes = AT.nodes[b];
-            faces = AT.faces[b];
-            node = AT.node[b];
-            face = AT.face[b];
-            first = AT.tile[b];
-            matrix = AT.matrix[b];
-        }
-    int total = nodes + faces;
-    const REAL *entry = entries + matrix + (tile - first) * ((total + 3) / 4) * STEP_ENTRIES + lane;
-    block_inputs in = {x + column + g, nodes, total, node * PITCH, (int)(y - x) + (face - nodes) * PITCH};
-    double acc[ROW_TILES][COLS][2] = {};
-    if (works)
-        multiply_rows(entry, in, acc);
+    for (int r = 0; r < ROW_TILES; r++)
+        of[r] = load_orbit(a.table, first + 8 * r + lane / 4);
     __syncthreads();
-    if (works) {
-        REAL *to = x + (tile * ROWS + place_of(g)) * PITCH + column + 2 * t;
 #pragma unroll
-        for (int r = 0; r < ROW_TILES; r++)
+    for (int r = 0; r < ROW_TILES; r++)
 #pragma unroll
-            for (int c = 0; c < COLS; c++)
-                store_run<2>(to + 8 * r * PITCH + 8 * c, acc[r][c]);
-    }
+        for (int c = 0; c < COLS; c++) {
+            double results[4][2];
+#pragma unroll
+            for (int s = 0; s < 4; s++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    results[s][i] = acc[s][r][c][i];
+            if (first + 8 * r + lane / 4 < ORBITS)
+                store_members(x + 8 * (strip + c) + lane % 4 * 2, of[r], (strip + c) * 8 / (COLUMNS * TILE), results);
+        }
     __syncthreads();
 }
 

@@ -9,17 +9,16 @@
 #include "dg/block_columns.h"
 #include "dg/tile.h"
 
-enum { DEPTH = ON_TENSOR_CORES ? 4 : 1 /* columns of a block are a whole number of so many */ };
-
 /* Blocks with the most columns first, which are 1 0 3 2: what a warp's tiles take then hardly differs. */
 struct block_rows {
     int nodes[4], faces[4]; /* sums that each block multiplies */
     int node[4], face[4];   /* the first of them */
     int tile[5], matrix[4]; /* first row tile, where its matrix begins */
     int num_node, num_face, num_orbit, num_face_orbit, num_matrix;
+    int step[4], steps; /* on tensor cores, by character: the first step, all of them */
     constexpr block_rows()
         : nodes(), faces(), node(), face(), tile(), matrix(), num_node(0), num_face(0), num_orbit(0),
-          num_face_orbit(0), num_matrix(0)
+          num_face_orbit(0), num_matrix(0), step(), steps(0)
     {
         constexpr int node_sums[4] = {NODE_SUMS}, face_sums[4] = {FACE_SUMS};
         int words = 0;
@@ -33,11 +32,17 @@ struct block_rows {
             tile[i + 1] = tile[i] + tiles;
             num_node += nodes[i];
             num_face += faces[i];
-            words += tiles * ROWS * ((nodes[i] + faces[i] + DEPTH - 1) / DEPTH * DEPTH);
+            words += tiles * ROWS * (nodes[i] + faces[i]);
         }
         num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
         num_face_orbit = face_sums[0];
-        num_matrix = (words + ROWS * DEPTH + 3) / 4 * 4; /* the last column, or step, asks for one more */
+        for (int s = 0; s < 4; s++) {
+            step[s] = steps;
+            steps += (nodes[s ^ 1] + faces[s ^ 1] + 3) / 4;
+        }
+        /* the last column, or step, asks for one more */
+        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 1) * 4 * ROWS
+                                     : (words + ROWS + 3) / 4 * 4;
     }
 };
 
@@ -51,7 +56,8 @@ enum {
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
     FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
-    SHARED_ROWS = INPUT_ROWS > NUM_TILES *ROWS ? INPUT_ROWS : NUM_TILES *ROWS,
+    RESULT_ROWS = ON_TENSOR_CORES ? NODE_ROWS : NUM_TILES * ROWS,
+    SHARED_ROWS = INPUT_ROWS > RESULT_ROWS ? INPUT_ROWS : RESULT_ROWS,
     NUM_MATRIX = block_rows().num_matrix,
     ABSENT = 0xffff
 };
@@ -97,6 +103,10 @@ static __device__ __forceinline__ places results_of(const orbit &one)
 /* Where the derivatives of a node stand, by direction; more: a constant. */
 static __device__ __forceinline__ places load_node_places(const int *table, int node, int more = 0)
 {
+    if (ON_TENSOR_CORES) { /* derivatives of all directions are in the node's row */
+        int row = (node + more) * PITCH;
+        return {{row, row, row, row}};
+    }
     int2 rows = __ldg((const int2 *)(table + 8 * (ORBITS + FACE_ORBITS)) + node + more);
     return unpack(rows.x, rows.y);
 }

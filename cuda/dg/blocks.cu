@@ -62,7 +62,11 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
     if (MATRIX_IN_SHARED && FIRST == 0)
         copy_wait<0>();
     __syncthreads();
+#if ON_TENSOR_CORES
+    multiply(a, matrix, x, y);
+#else
     multiply(matrix, x, y);
+#endif
 }
 
 /* All turns, but for the sums of the last one's results. */
@@ -72,8 +76,10 @@ static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REA
 {
     take_turn<FIRST>(a, s, x, matrix, of_nodes);
     if constexpr (FIRST + TOGETHER < CHUNKS) {
-        sum_results(a, x, of_nodes);
-        __syncthreads();
+        if (!ON_TENSOR_CORES) {
+            sum_results(a, x, of_nodes);
+            __syncthreads();
+        }
         keep_sums<FIRST>(a, s, x);
         __syncthreads();
         take_turns<FIRST + TOGETHER>(a, s, x, matrix, of_nodes);
@@ -102,12 +108,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     bool works = mine.e < (ON_TENSOR_CORES ? TILE : count);
     long long there = first + (mine.e < count ? mine.e : count - 1);
     batch now;
-    if (works && !ON_TENSOR_CORES)
+    if (works)
         load_batch(a, there, mine.group, now);
-    sum_results(a, x, of_nodes);
-    if (works && ON_TENSOR_CORES)
-        load_batch(a, there, mine.group, now);
-    __syncthreads();
+    if (!ON_TENSOR_CORES) {
+        sum_results(a, x, of_nodes);
+        __syncthreads();
+    }
     if (works)
         finish_nodes(a, s, x, mine, count, first + mine.e, has_source, now);
 }
