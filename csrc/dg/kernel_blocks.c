@@ -212,11 +212,10 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
     if (s->options.precision != UNDA_FLOAT64)
         FAIL(UNDA_ERR_ARG, "products is %d, on tensor cores, found dtype float32, expected float64: take %d",
              ON_TENSOR_CORES, BY_THREADS);
-    if (part[ROWS] % UNIT || columns % UNIT || columns / UNIT % part[COLS])
+    if (part[ROWS] % UNIT || part[TILE] % DEPTH || WARP % part[TILE] || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
-             "rows is %d, tile %d and cols %d, expected a multiple of %d, one of 4, and a divisor of %d: "
-             "tensor "
-             "cores multiply eight rows and columns at once",
+             "rows is %d, tile %d and cols %d, expected a multiple of %d, 4, 8, 16 or 32, and a divisor of %d: "
+             "tensor cores multiply eight rows and columns at once",
              part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
     return UNDA_OK;
 }

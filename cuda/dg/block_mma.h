@@ -93,7 +93,7 @@ static __device__ __forceinline__ void store_members(REAL *column, const orbit &
 static __device__ __forceinline__ void multiply(const dg_args &a, const REAL *entries, REAL *x, const REAL *y)
 {
     constexpr block_rows AT;
-    static_assert(RUN == 2, "a lane has two columns");
+    static_assert(RUN == 2 && COLUMNS * TILE % 8 == 0, "a lane has two columns, a strip one direction");
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp / STRIP_GROUPS, first = group * ROWS;
     int strip = warp % STRIP_GROUPS * COLS;
     const REAL *entry = entries + group * AT.steps * STEP_ENTRIES + lane;
@@ -127,5 +127,8 @@ static __device__ __forceinline__ void multiply(const dg_args &a, const REAL *en
         }
     __syncthreads();
 }
+
+/* Nothing is left to be summed. */
+static __device__ __forceinline__ void sum_results(const dg_args &, REAL *, const orbit &) {}
 
 #endif

@@ -1,5 +1,5 @@
 /* block_sums.h: sums over orbits, four characters of four members, for RUN elements at once: from the tile in shared
- * memory to the inputs of the four blocks, and from their results to nodes. Loads of all directions come before the
+ * memory to the inputs of the four blocks. Loads of all directions come before the
  * first store, since the compiler cannot know that it is to another place. */
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
@@ -39,7 +39,7 @@ enum {
     FACE_ITEMS = FACE_ORBITS * RUNS
 };
 
-/* The orbit of an item of nodes and results, which is a column; of face nodes, which is both. */
+/* The orbit of an item of nodes, which is a column; of face nodes, which is both. */
 static __device__ __forceinline__ orbit orbit_of(const dg_args &a, int item)
 {
     return load_orbit(a.table, (SPREAD == 1 ? item : item % NODE_ITEMS) / (COLUMNS * RUNS));
@@ -137,31 +137,6 @@ static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s
     for (int i = threadIdx.x; i < SPREAD * FACE_ITEMS; i += THREADS) {
         orbit next = face_orbit_of(a, i + THREADS);
         sum_face_orbit<FIRST, FIRST>(s, x, one, i % RUNS * RUN, SPREAD == 1 ? 0 : i / FACE_ITEMS);
-        one = next;
-    }
-}
-
-/* The results of each orbit become the derivatives at its members. */
-static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, orbit one)
-{
-#pragma unroll 1
-    for (int i = threadIdx.x; i < SPREAD * NODE_ITEMS; i += THREADS) {
-        int of = SPREAD == 1 ? 0 : i / NODE_ITEMS, item = SPREAD == 1 ? i : i % NODE_ITEMS;
-        orbit next = orbit_of(a, i + THREADS);
-        places at = results_of(one);
-        REAL *column = x + (COLUMNS * of + item / RUNS % COLUMNS) * TILE + item % RUNS * RUN;
-        REAL v[JOINT][4][RUN] = {};
-#pragma unroll
-        for (int k = 0; k < JOINT; k++)
-#pragma unroll
-            for (int s = 0; s < 4; s++)
-                if (at.of[s] != ABSENT)
-                    load_vector<RUN>(v[k][s], column + COLUMNS * k * TILE + at.of[s]);
-#pragma unroll
-        for (int k = 0; k < JOINT; k++) {
-            sum_orbit(v[k]);
-            store_orbit(column + COLUMNS * k * TILE, at, v[k]);
-        }
         one = next;
     }
 }

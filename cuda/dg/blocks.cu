@@ -18,7 +18,6 @@
     "blocks.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, THREADS, MIN_BLOCKS, UNROLL, MATRIX_IN_SHARED, NODE_SUMS, FACE_SUMS, TURNS"
 #endif
 
-#define STORE_PAIRS
 #include "dg/block_finish.h"
 #if ON_TENSOR_CORES
 #include "dg/block_mma.h"
@@ -62,11 +61,7 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
     if (MATRIX_IN_SHARED && FIRST == 0)
         copy_wait<0>();
     __syncthreads();
-#if ON_TENSOR_CORES
     multiply(a, matrix, x, y);
-#else
-    multiply(matrix, x, y);
-#endif
 }
 
 /* All turns, but for the sums of the last one's results. */
@@ -76,10 +71,7 @@ static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REA
 {
     take_turn<FIRST>(a, s, x, matrix, of_nodes);
     if constexpr (FIRST + TOGETHER < CHUNKS) {
-        if (!ON_TENSOR_CORES) {
-            sum_results(a, x, of_nodes);
-            __syncthreads();
-        }
+        sum_results(a, x, of_nodes);
         keep_sums<FIRST>(a, s, x);
         __syncthreads();
         take_turns<FIRST + TOGETHER>(a, s, x, matrix, of_nodes);
@@ -110,10 +102,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     batch now;
     if (works)
         load_batch(a, there, mine.group, now);
-    if (!ON_TENSOR_CORES) {
-        sum_results(a, x, of_nodes);
-        __syncthreads();
-    }
+    sum_results(a, x, of_nodes);
     if (works)
         finish_nodes(a, s, x, mine, count, first + mine.e, has_source, now);
 }

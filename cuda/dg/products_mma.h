@@ -11,7 +11,6 @@
 
 #define TILE_PAD 4
 #define TURNS    1
-#define STORE_PAIRS
 #include "dg/block_columns.h"
 #include "dg/tile.h"
 #include "dg/update.h"

@@ -3,6 +3,10 @@
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H
 
+#if ON_TENSOR_CORES
+#include "common/pairs.h"
+#endif
+
 /* What part i of the sources gives a node of its element: weight f(t). */
 static __device__ __forceinline__ void source(const dg_args &a, int i, int node, REAL *rhs)
 {
@@ -120,7 +124,7 @@ static __device__ __forceinline__ void update_by(const dg_args &a, const factors
 #endif
 }
 
-#ifdef STORE_PAIRS
+#if ON_TENSOR_CORES
 /* The same by two lanes that work on a node each. Knows layout/nodes.h. */
 static __device__ __forceinline__ void update_pair(const dg_args &a, const factors &by, long long at,
                                                    old_state &old, const REAL *rhs, const lane_pair &lanes,
