@@ -214,7 +214,8 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
              ON_TENSOR_CORES, BY_THREADS);
     if (part[ROWS] % UNIT || part[TILE] % DEPTH || WARP % part[TILE] || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
-             "rows is %d, tile %d and cols %d, expected a multiple of %d, 4, 8, 16 or 32, and a divisor of %d: "
+             "rows is %d, tile %d and cols %d, expected a multiple of %d, 4, 8, 16 or 32, and a divisor of "
+             "%d: "
              "tensor cores multiply eight rows and columns at once",
              part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
     return UNDA_OK;

@@ -123,12 +123,15 @@ static __device__ __forceinline__ void multiply(const dg_args &a, const REAL *en
                 for (int i = 0; i < 2; i++)
                     results[s][i] = acc[s][r][c][i];
             if (first + 8 * r + lane / 4 < ORBITS)
-                store_members(x + 8 * (strip + c) + lane % 4 * 2, of[r], (strip + c) * 8 / (COLUMNS * TILE), results);
+                store_members(x + 8 * (strip + c) + lane % 4 * 2, of[r], (strip + c) * 8 / (COLUMNS * TILE),
+                              results);
         }
     __syncthreads();
 }
 
 /* Nothing is left to be summed. */
-static __device__ __forceinline__ void sum_results(const dg_args &, REAL *, const orbit &) {}
+static __device__ __forceinline__ void sum_results(const dg_args &, REAL *, const orbit &)
+{
+}
 
 #endif
