@@ -34,7 +34,7 @@ struct plan {
     /* rows of the matrices that are stored side by side, see plan_pack_rows */
     int rows;
     int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
-    int tile_pad;                  /* TILE_PAD of cuda/dg/tile.h; 0: its rule */
+    int tile_pad, tile_room;       /* TILE_PAD of cuda/dg/tile.h, 0: its rule; TILE_ROOM */
     int pitch;                     /* nodes that km elements have room for, where the layout is padded */
     int km;                        /* 0: 1 */
     bool tf32;                     /* matrix products by a library may round to TF32 */

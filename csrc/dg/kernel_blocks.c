@@ -120,12 +120,12 @@ static int run_of(const unda_solver *s, int tile)
     return run;
 }
 
-/* Whether the sums of jumps take the place of the state, which a single turn has read by then (block_rows.h). */
-static bool faces_in_state(const unda_solver *s, const struct plan *plan, const struct rows *at)
+/* Words that the sums of jumps have more than the state, whose place they take. */
+static int missing_room(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
-    int state = at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
-    return plan->part[TURNS] == 1 && at->num_face * at->pitch <= state;
+    return at->num_face * at->pitch -
+           at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
@@ -134,7 +134,11 @@ static void size(const unda_solver *s, struct plan *plan)
     struct rows at = find_rows(s, plan);
     int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
-    int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
+    /* The sums of jumps take the place of the state where a single turn has read it by then (block_rows.h). */
+    int room = missing_room(s, plan, &at);
+    plan->tile_room = room > 0 && on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
+    bool apart = plan->part[TURNS] > 1 || room > plan->tile_room;
+    int inputs = at.num_node + (apart ? at.num_face : 0);
     int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
     int rows = inputs > results ? inputs : results;
     plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
@@ -262,6 +266,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+    gpu_define(defines, "TILE_ROOM=%d", plan->tile_room);
     gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
     gpu_define(defines, "WAVE=%d", blocks_at_once(plan));

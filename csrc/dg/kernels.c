@@ -37,7 +37,7 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int quad = 16 / s->real_bytes, pad = plan_tile_pad(s, plan, cols);
-    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad) + plan->tile_room, quad) +
                     round_up(dg->space.num_face * dg->space.num_face_node *
                                  (p->num_jump[dg->both_jumps] * plan->tile + pad),
                              quad) +

@@ -54,7 +54,7 @@ enum {
     NODE_ROWS = block_rows().num_node,
     FACE_ROWS = block_rows().num_face,
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
-    FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
+    FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U + TILE_ROOM,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
     RESULT_ROWS = ON_TENSOR_CORES ? NODE_ROWS : NUM_TILES * ROWS,
     SHARED_ROWS = INPUT_ROWS > RESULT_ROWS ? INPUT_ROWS : RESULT_ROWS,

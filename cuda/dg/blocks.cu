@@ -10,7 +10,7 @@
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
  * blocks are copied to shared memory), ON_TENSOR_CORES (float64: the products are block_mma.h's, ROWS and COLS as there),
- * NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are summed at once), AHEAD, WAVE
+ * NODE_SUMS, FACE_SUMS (sums of each character), TILE_ROOM (tile.h), TURNS, RUN (elements that are summed at once), AHEAD, WAVE
  * (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h, block_mma.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)

@@ -134,9 +134,9 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
 #pragma unroll
         for (int r = 0; r < ROW_TILES; r++) {
             int node = node0 + 8 * r;
-            /* lanes of nodes beside each other */
-            lane_pair lanes = {4, 1, NP % ROWS == 0 || node < NP,
-                               NP % ROWS == 0 || node + 1 - lane / 4 % 2 * 2 < NP};
+            /* the other lane's node is four away, so that four nodes are stored beside each other */
+            int other = node + (lane < 16 ? 4 : -4);
+            lane_pair lanes = {16, 4, NP % ROWS == 0 || node < NP, NP % ROWS == 0 || other < NP};
             old_state old;
             if (lanes.own)
                 load_old(a, place(elem, node0), old, 8 * r * NODE_STRIDE(NUM_FIELD));

@@ -10,6 +10,9 @@
 #ifndef RUN
 #define RUN COLS /* elements beside each other that a thread reads at once */
 #endif
+#ifndef TILE_ROOM
+#define TILE_ROOM 0 /* words behind the state, which is followed by something larger in its place */
+#endif
 #ifndef ROW_UNIT
 #define ROW_UNIT 1 /* rows of a tile's state, and of a face's jumps, are a whole number of so many */
 #endif
@@ -37,7 +40,7 @@ enum {
 };
 
 struct tile {
-    __align__(16) REAL u[TILE_NODES * PITCH_U];                 /* [node][NUM_REF][TILE] */
+    __align__(16) REAL u[TILE_NODES * PITCH_U + TILE_ROOM];     /* [node][NUM_REF][TILE] */
     __align__(16) REAL s[NUM_FACE * TILE_FACE_NODES * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
