@@ -93,9 +93,9 @@ static int num_tile(const struct plan *plan, const struct rows *at)
 
 static int64_t count_entries(const struct plan *plan, const struct rows *at)
 {
-    /* the last column, or step, asks for one more */
+    /* the last column asks for one more, the last step for two */
     if (on_tensor_cores(plan))
-        return num_tile(plan, at) * warp_entries(&at->sizes, plan->rows) + DEPTH * plan->rows;
+        return num_tile(plan, at) * warp_entries(&at->sizes, plan->rows) + 2 * DEPTH * plan->rows;
     int count = plan->rows;
     for (int block = 0; block < NUM_BLOCK; block++)
         count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);

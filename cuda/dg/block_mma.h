@@ -18,7 +18,8 @@ enum {
     ROW_TILES = ROWS / 8,
     STRIPS = 3 * COLUMNS * TILE / 8,
     STRIP_GROUPS = STRIPS / COLS, /* warps that share orbits */
-    STEP_ENTRIES = ROW_TILES * 32
+    STEP_ENTRIES = ROW_TILES * 32,
+    FETCHED = 2 /* steps whose entries are asked for ahead of the products */
 };
 
 /* Whether some of the orbits from `first` on has character S. */
@@ -32,31 +33,51 @@ template <int S> static __device__ __forceinline__ bool has_character(int first)
                     : all;
 }
 
-/* acc += block S times its inputs, those of faces in y behind those of nodes in x. entry: of this lane. */
+/* Entries of the next steps, of this lane. */
+struct fragments {
+    const REAL *entry;
+    REAL next[FETCHED][ROW_TILES];
+};
+
+static __device__ __forceinline__ void fetch(fragments &of, int i)
+{
+#pragma unroll
+    for (int r = 0; r < ROW_TILES; r++) {
+        const REAL *entry = of.entry + i * STEP_ENTRIES + 32 * r;
+        of.next[i][r] = MATRIX_IN_SHARED ? *entry : __ldg(entry);
+    }
+}
+
+static __device__ __forceinline__ void fetch_first(fragments &of, const REAL *entry)
+{
+    of.entry = entry;
+#pragma unroll
+    for (int i = 0; i < FETCHED; i++)
+        fetch(of, i);
+}
+
+/* acc += block S times its inputs, those of faces in y behind those of nodes in x. */
 template <int S>
-static __device__ __forceinline__ void multiply_block(const REAL *entry, const REAL *x, const REAL *y,
+static __device__ __forceinline__ void multiply_block(fragments &of, const REAL *x, const REAL *y,
                                                       double acc[ROW_TILES][COLS][2])
 {
     constexpr block_rows AT;
     constexpr int I = S ^ 1, NODES = AT.nodes[I], TOTAL = NODES + AT.faces[I], DEEP = (TOTAL + 3) / 4;
     int k = threadIdx.x % 4;
     const REAL *row = x + (AT.node[I] + k) * PITCH, *face = y + (AT.face[I] - NODES + k) * PITCH;
-    entry += AT.step[S] * STEP_ENTRIES;
-    REAL next[ROW_TILES];
-#pragma unroll
-    for (int r = 0; r < ROW_TILES; r++)
-        next[r] = MATRIX_IN_SHARED ? entry[32 * r] : __ldg(entry + 32 * r);
 #pragma unroll(UNROLL)
     for (int step = 0; step < DEEP; step++, k += 4, row += 4 * PITCH, face += 4 * PITCH) {
         REAL a[ROW_TILES];
 #pragma unroll
-        for (int r = 0; r < ROW_TILES; r++)
-            a[r] = next[r];
-        /* a step ahead, or the products wait for them; behind the last there is one more (block_rows.h) */
-        entry += STEP_ENTRIES;
+        for (int r = 0; r < ROW_TILES; r++) {
+            a[r] = of.next[0][r];
 #pragma unroll
-        for (int r = 0; r < ROW_TILES; r++)
-            next[r] = MATRIX_IN_SHARED ? entry[32 * r] : __ldg(entry + 32 * r);
+            for (int i = 0; i + 1 < FETCHED; i++)
+                of.next[i][r] = of.next[i + 1][r];
+        }
+        /* behind the last step come those of the next block, and what the host adds (block_rows.h) */
+        of.entry += STEP_ENTRIES;
+        fetch(of, FETCHED - 1);
         /* beyond the last input the entries are zero, and what they multiply must be a number */
         const REAL *from = k < NODES ? row : face;
         if (TOTAL % 4 && k >= TOTAL)
@@ -99,14 +120,17 @@ static __device__ __forceinline__ void multiply(const dg_args &a, const REAL *en
     const REAL *entry = entries + group * AT.steps * STEP_ENTRIES + lane;
     const REAL *x0 = x + 8 * strip + lane / 4, *y0 = y + 8 * strip + lane / 4;
     double acc[4][ROW_TILES][COLS][2] = {};
-    if (has_character<0>(first))
-        multiply_block<0>(entry, x0, y0, acc[0]);
+    fragments next;
+    fetch_first(next, entry);
+    multiply_block<0>(next, x0, y0, acc[0]);
     if (has_character<1>(first))
-        multiply_block<1>(entry, x0, y0, acc[1]);
+        multiply_block<1>(next, x0, y0, acc[1]);
+    else
+        fetch_first(next, entry + AT.step[2] * STEP_ENTRIES);
     if (has_character<2>(first))
-        multiply_block<2>(entry, x0, y0, acc[2]);
-    if (has_character<3>(first))
-        multiply_block<3>(entry, x0, y0, acc[3]);
+        multiply_block<2>(next, x0, y0, acc[2]);
+    if (has_character<3>(first)) /* which has the others too */
+        multiply_block<3>(next, x0, y0, acc[3]);
     orbit of[ROW_TILES];
 #pragma unroll
     for (int r = 0; r < ROW_TILES; r++)

@@ -40,8 +40,8 @@ struct block_rows {
             step[s] = steps;
             steps += (nodes[s ^ 1] + faces[s ^ 1] + 3) / 4;
         }
-        /* the last column, or step, asks for one more */
-        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 1) * 4 * ROWS
+        /* the last column asks for one more, the last step for two */
+        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 2) * 4 * ROWS
                                      : (words + ROWS + 3) / 4 * 4;
     }
 };

@@ -38,7 +38,12 @@ def rates(medium, degree, **options):
 def test_any_parts_give_the_rates_of_the_cpu(degree, medium, options):
     """Tiles of rows and elements that are half empty, whose other halves must be left alone."""
     tensor = rates(
-        medium, degree, device="cuda", kernel="fused", flux="central", kernel_options={"products": 2, **options}
+        medium,
+        degree,
+        device="cuda",
+        kernel="fused",
+        flux="central",
+        kernel_options={"products": 2, **options},
     )
     cpu = rates(medium, degree, device="cpu", flux="central")
     num_node = cpu.shape[2]
