@@ -135,10 +135,12 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     TRY(plan_choose(s, &t->plan));
-    list_arrays(s, t);
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
-    TRY(plan_check_device(&t->plan, gpu_info(t->gpu)->compute_capability));
+    dg_tables(s)->capability = gpu_info(t->gpu)->compute_capability;
+    TRY(plan_choose(s, &t->plan)); /* again, for this device */
+    TRY(plan_check_device(&t->plan, dg_tables(s)->capability));
+    list_arrays(s, t);
     TRY(gpu_stream_new(&t->stream, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
     TRY(compile_state(s, t));

@@ -94,6 +94,8 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* Whether products in float64 may be left to tensor cores: on a device, or one that is not known, that has them. */
+bool plan_has_double_tensor_cores(const unda_solver *s);
 /* Refuses a device that lacks what the kernel needs. */
 unda_status plan_check_device(const struct plan *plan, int compute_capability);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...

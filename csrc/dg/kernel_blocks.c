@@ -158,52 +158,72 @@ static int blocks_at_once(const struct plan *plan)
     return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
 }
 
-/* Acoustic waves in float32 by degree; measured on an H100. */
-static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
-    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1},  [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1},
-    [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396},     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660},
-    [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1}};
+/* By physics, precision and degree; measured on an H100. */
+static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
+    [UNDA_ACOUSTIC][UNDA_FLOAT32] = {[3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1, BY_THREADS},
+                                     [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1, BY_THREADS},
+                                     [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396, BY_THREADS},
+                                     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660, BY_THREADS},
+                                     [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528, BY_THREADS},
+                                     [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1, BY_THREADS}},
+    [UNDA_ACOUSTIC][UNDA_FLOAT64] = {[3] = {8, 2, 8, 7, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [4] = {8, 3, 8, 5, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [5] = {8, 3, 4, 8, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [6] = {8, 3, 4, 5, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [7] = {8, 3, 4, 4, 4, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [8] = {8, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [9] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
+    [UNDA_ELASTIC][UNDA_FLOAT64] = {[6] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES}},
+    [UNDA_MAXWELL][UNDA_FLOAT64] = {[6] = {8, 6, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
-/* The most that threads of a block should be, where nothing was measured. */
-enum { USUAL_THREADS = 768 };
-
-/* What was not measured: eight rows in float32, on tensor cores as few tiles of eight as leave enough registers a thread,
- * of as many elements a block as there is room for. */
+/* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
 {
     int *part = plan->part;
-    bool tensor = on_tensor_cores(plan);
-    part[ROWS] = plan->rows = tensor || s->real_bytes == 4 ? 8 : 4;
-    part[COLS] = tensor ? 3 : 2;
+    part[ROWS] = plan->rows = s->real_bytes == 4 ? 8 : 4;
+    part[COLS] = 2;
     part[BLOCKS] = 1;
     part[UNROLL] = 2;
     part[MATRIX] = THROUGH_CACHES;
     part[AHEAD] = 1;
-    int least = tensor ? UNIT / 2 : 1;
-    for (plan->tile = UNIT; plan->tile >= least; plan->tile /= 2) {
-        part[TILE] = plan->tile;
-        size(s, plan);
-        if (plan->shared_bytes <= USUAL_SHARED)
-            break;
-    }
-    plan->tile = part[TILE];
-    if (plan->shared_bytes > USUAL_SHARED)
-        part[TURNS] = num_chunk(s);
+    part[TILE] = plan->tile = 8;
+    for (size(s, plan); plan->shared_bytes > USUAL_SHARED; size(s, plan))
+        part[TILE] = plan->tile /= 2;
+}
+
+/* Bytes of a block of which an SM has two, and the most threads of one where nothing was measured. */
+enum { HALF_SHARED = 113 << 10, MOST_THREADS = 768 };
+
+/* On tensor cores: four elements, the fewest that leave no lane idle, in turns if two blocks need them to fit on an SM. */
+static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
+{
+    int *part = plan->part;
+    part[ROWS] = plan->rows = UNIT;
+    part[COLS] = 3;
+    part[BLOCKS] = 1;
+    part[UNROLL] = 2;
+    part[MATRIX] = THROUGH_CACHES;
+    part[AHEAD] = 1;
+    part[TILE] = plan->tile = 4;
     size(s, plan);
-    for (; tensor && plan->threads > USUAL_THREADS; size(s, plan))
+    part[TURNS] = plan->shared_bytes > HALF_SHARED ? num_chunk(s) : 1;
+    for (size(s, plan); plan->threads > MOST_THREADS; size(s, plan))
         part[ROWS] = plan->rows += UNIT;
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
-    int given = kernel_part(o, "products"),
-        usual = o->precision == UNDA_FLOAT64 ? ON_TENSOR_CORES : BY_THREADS;
-    struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = given ? given : usual}};
-    const int *measured = tiles[o->degree];
-    if (plan.part[PRODUCTS] == BY_THREADS && o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 &&
-        measured[ROWS])
-        memcpy(plan.part, measured, PRODUCTS * sizeof *measured);
+    int given = kernel_part(o, "products");
+    int products = given ? given : plan_has_double_tensor_cores(s) ? ON_TENSOR_CORES : BY_THREADS;
+    struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
+    const int *measured = tiles[o->physics][o->precision][o->degree];
+    if (measured[PRODUCTS] == products)
+        memcpy(plan.part, measured, sizeof tiles[0][0][0]);
+    else if (products == ON_TENSOR_CORES)
+        usual_tensor_parts(s, &plan);
     else
         usual_parts(s, &plan);
     memcpy(part, plan.part, sizeof plan.part);
@@ -397,8 +417,12 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
 static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    return o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && o->integrator == UNDA_LSRK4 &&
-           !dg_tables(s)->both_jumps && o->degree >= 5 && o->degree <= 8;
+    static const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = 6, [UNDA_MAXWELL] = 6};
+    if (o->integrator != UNDA_LSRK4 || dg_tables(s)->both_jumps)
+        return false;
+    if (o->precision == UNDA_FLOAT64)
+        return plan_has_double_tensor_cores(s) && o->degree >= first[o->physics];
+    return o->physics == UNDA_ACOUSTIC && o->degree >= 5 && o->degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_blocks = {

@@ -94,6 +94,13 @@ unda_status plan_check_device(const struct plan *plan, int compute_capability)
     return UNDA_OK;
 }
 
+bool plan_has_double_tensor_cores(const unda_solver *s)
+{
+    enum { FIRST = 80 };
+    int capability = dg_tables(s)->capability;
+    return s->options.precision == UNDA_FLOAT64 && (capability == 0 || capability >= FIRST);
+}
+
 /* ---- compiling ---- */
 
 void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
@@ -205,6 +212,7 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 {
     struct dg *dg = dg_tables(s);
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    dg->capability = compute_capability;
     if (dg->metric_nodes) {
         TRY(element_new(&dg->space.element, UNDA_HEX, s->options.degree));
         int given = kernel_part(&s->options, "metric");
