@@ -173,10 +173,16 @@ static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
                                      [7] = {8, 3, 4, 4, 4, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
                                      [8] = {8, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
                                      [9] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
-    [UNDA_ELASTIC][UNDA_FLOAT64] = {[6] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
-                                    [8] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES}},
-    [UNDA_MAXWELL][UNDA_FLOAT64] = {[6] = {8, 6, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
-                                    [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
+    [UNDA_ELASTIC][UNDA_FLOAT64] = {[5] = {8, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [6] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [7] = {8, 3, 4, 1, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES},
+                                    [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES}},
+    [UNDA_MAXWELL][UNDA_FLOAT64] = {[5] = {8, 6, 4, 4, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [6] = {8, 6, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [7] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES},
+                                    [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
 /* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
@@ -193,10 +199,10 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
         part[TILE] = plan->tile /= 2;
 }
 
-/* Bytes of a block of which an SM has two, and the most threads of one where nothing was measured. */
-enum { HALF_SHARED = 113 << 10, MOST_THREADS = 768 };
+/* Threads that a block should not exceed where nothing was measured. */
+enum { MOST_THREADS = 768 };
 
-/* On tensor cores: four elements, the fewest that leave no lane idle, in turns if two blocks need them to fit on an SM. */
+/* On tensor cores: four elements, the fewest that leave no lane idle. */
 static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
 {
     int *part = plan->part;
@@ -208,7 +214,7 @@ static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
     part[AHEAD] = 1;
     part[TILE] = plan->tile = 4;
     size(s, plan);
-    part[TURNS] = plan->shared_bytes > HALF_SHARED ? num_chunk(s) : 1;
+    part[TURNS] = plan->shared_bytes > USUAL_SHARED ? num_chunk(s) : 1;
     for (size(s, plan); plan->threads > MOST_THREADS; size(s, plan))
         part[ROWS] = plan->rows += UNIT;
 }
@@ -417,12 +423,13 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
 static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    static const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = 6, [UNDA_MAXWELL] = 6};
-    if (o->integrator != UNDA_LSRK4 || dg_tables(s)->both_jumps)
+    bool lsrk = o->integrator == UNDA_LSRK4;
+    const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
+    if (dg_tables(s)->both_jumps)
         return false;
     if (o->precision == UNDA_FLOAT64)
         return plan_has_double_tensor_cores(s) && o->degree >= first[o->physics];
-    return o->physics == UNDA_ACOUSTIC && o->degree >= 5 && o->degree <= 8;
+    return o->physics == UNDA_ACOUSTIC && lsrk && o->degree >= 5 && o->degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_blocks = {

@@ -19,8 +19,7 @@ enum {
     STRIPS = 3 * COLUMNS * TILE / 8,
     STRIP_GROUPS = STRIPS / COLS, /* warps that share orbits */
     STEP_ENTRIES = ROW_TILES * 32,
-    /* steps whose entries are asked for ahead of the products; at degree 8 two were slower (benchmarks/NOTES.md) */
-    FETCHED = DEGREE == 8 ? 1 : 2
+    FETCHED = 2 /* steps whose entries are asked for ahead of the products */
 };
 
 /* Whether some of the orbits from `first` on has character S. */
