@@ -168,8 +168,7 @@ def test_what_tensor_cores_cannot_multiply_is_refused(options):
         (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3, "turns": 3, "products": 1}),
         (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2, "products": 1}),
         (5, "elastic", {"rows": 16, "cols": 1, "unroll": 3, "turns": 3}),
-        (4, "acoustic", {"rows": 16, "cols": 1, "tile": 4, "matrix": 2}),
-        (8, "maxwell", {"rows": 24, "cols": 3, "tile": 4, "turns": 2}),
+        pytest.param(4, "acoustic", {"rows": 16, "cols": 1, "tile": 4, "matrix": 2}, marks=pytest.mark.slow),
     ],
 )
 def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):
