@@ -79,6 +79,15 @@ def test_what_tensor_cores_cannot_multiply_is_refused(dtype, options, message):
                 kernel_options={"products": 2, **options})  # fmt: skip
 
 
+def test_auto_takes_tensor_cores_and_fused_by_name_stays_plain():
+    found = {}
+    for kernel in ("auto", "fused"):
+        sim = unda.DG(mesh(), unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype="float64", device="cuda",
+                      kernel=kernel)  # fmt: skip
+        found[kernel] = sim.config["kernel"], sim.config["kernel_options"]["products"]
+    assert found == {"auto": ("fused", 2), "fused": ("fused", 1)}
+
+
 OLD = """
 import cuda_device, unda
 cuda_device.prepare()

@@ -31,7 +31,7 @@ SETTINGS = {
 #: measured to be the fastest need a vector or two; with six and nine fields more blocks an SM, and so fewer
 #: registers a thread, won over no spill (benchmarks/NOTES.md).
 BUDGET = {
-    ("acoustic", "fused"): 80, ("elastic", "fused"): 448, ("maxwell", "fused"): 232,
+    ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 224,
     ("acoustic", "blocks"): 56, ("elastic", "blocks"): 120, ("maxwell", "blocks"): 80,
     ("acoustic", "tensor"): 256, ("elastic", "tensor"): 448, ("maxwell", "tensor"): 352,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
@@ -39,6 +39,11 @@ BUDGET = {
     ("acoustic", "gemm"): 0, ("elastic", "gemm"): 0, ("maxwell", "gemm"): 0,
     ("acoustic", "microblock"): 16, ("elastic", "microblock"): 16, ("maxwell", "microblock"): 16,
 }  # fmt: skip
+KNOWN = {  # above the budget: physics, degree, architecture, dtype, kernel, flux, integrator, per
+    ("acoustic", 9, 90, "float32", "fused", "central", "ab3", "cell"): 40,
+    ("maxwell", 3, 80, "float64", "fused", "central", "ab3", "cell"): 232,
+}
+NAMES = ("physics", "degree", "architecture", *SETTINGS)
 REGISTERS = 255  # what a thread can have
 
 needs_nvrtc = pytest.mark.skipif(
@@ -92,7 +97,8 @@ def spilled(cases, budget):
     return [
         (case, r["spill_bytes"])
         for case, r in found
-        if r["spill_bytes"] > budget[case["physics"], case["kernel"]]
+        if r["spill_bytes"]
+        > KNOWN.get(tuple(case[name] for name in NAMES), budget[case["physics"], case["kernel"]])
     ]
 
 
@@ -123,6 +129,21 @@ def test_kernels_compile_without_spilling(physics, degree, kernel):
 @pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
 def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
+def test_fused_on_tensor_cores_compiles_without_spilling(physics):
+    """In float64, where "auto" takes it and where it may be named: a block more an SM is worth some bytes."""
+    settings = {"flux": "upwind", "per": "cell", "dtype": "float64", "kernel": "fused", "architecture": 90}
+    cases = [
+        settings | {"physics": physics, "degree": n, "integrator": name, "kernel_options": {"products": 2}}
+        for n, name in itertools.product(range(1, 10), SETTINGS["integrator"])
+    ]
+    assert (
+        spilled(cases, {(physics, "fused"): {"acoustic": 80, "elastic": 144, "maxwell": 32}[physics]}) == []
+    )
 
 
 #: Of kernel lines: what one block more on an SM costs, where metrics are read and where they are computed.
