@@ -131,19 +131,23 @@ def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
 
 
+#: Of kernel fused in float64 on tensor cores where "auto" takes it: up to which degree; bytes that more
+#: blocks are worth.
+DOUBLE_KNOWN = {"acoustic": (3, 72), "elastic": (4, 144), "maxwell": (5, 88)}
+
+
 @needs_nvrtc
 @pytest.mark.slow
-@pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
+@pytest.mark.parametrize("physics", DOUBLE_KNOWN)
 def test_fused_on_tensor_cores_compiles_without_spilling(physics):
-    """In float64, where "auto" takes it and where it may be named: a block more an SM is worth some bytes."""
-    settings = {"flux": "upwind", "per": "cell", "dtype": "float64", "kernel": "fused", "architecture": 90}
+    last, budget = DOUBLE_KNOWN[physics]
+    common = {"physics": physics, "flux": "upwind", "per": "cell", "dtype": "float64", "kernel": "fused",
+              "architecture": 90, "kernel_options": {"products": 2}}  # fmt: skip
     cases = [
-        settings | {"physics": physics, "degree": n, "integrator": name, "kernel_options": {"products": 2}}
-        for n, name in itertools.product(range(1, 10), SETTINGS["integrator"])
+        common | {"degree": n, "integrator": name}
+        for n, name in itertools.product(range(2, last + 1), SETTINGS["integrator"])
     ]
-    assert (
-        spilled(cases, {(physics, "fused"): {"acoustic": 80, "elastic": 144, "maxwell": 32}[physics]}) == []
-    )
+    assert spilled(cases, {(physics, "fused"): budget}) == []
 
 
 #: Of kernel lines: what one block more on an SM costs, where metrics are read and where they are computed.
