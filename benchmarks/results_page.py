@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import results_kernels
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
@@ -66,16 +68,30 @@ FORMS = {
         "configuration", "", "gdof_per_second", "GDOF/s", ("kernel", "num_node"),
         title="figure {figure} of Hanindhito et al. (2022)",
     ),
+    "modave2016 kernels": Form(
+        "degree", "N = ", "gdof_per_second", "GDOF/s", ("physics", "kernel"),
+        title="the kernels of Modave, St-Cyr & Warburton (2016)",
+    ),
+    "klockner2009 orders": Form(
+        "degree", "N = ", "gdof_per_second", "GDOF/s", ("what",), "over_core", "({:.3g} x)", "over one core",
+        "the kernel of Klöckner et al. (2009)",
+    ),
 }  # fmt: skip
 
 
 def form_of(result: dict[str, Any]) -> Form:
     """Return the form of a result's rows."""
+    return FORMS[_form_name(result)]
+
+
+def _form_name(result: dict[str, Any]) -> str:
     if result.get("benchmark") == "fd":
-        return FORMS[result.get("case", "fd")]
+        return str(result.get("case", "fd"))
     if "paper" in result:
-        return FORMS["sem " + result["paper"] if result["benchmark"] == "sem" else result["paper"]]
-    return FORMS[result.get("benchmark", "dg")]
+        paper = str(result["paper"])
+        of_kernels = paper in ("modave2016", "klockner2009")
+        return "sem " * (result["benchmark"] == "sem") + paper + f" {result.get('figure')}" * of_kernels
+    return str(result.get("benchmark", "dg"))
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -83,7 +99,8 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     machines: dict[Any, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         found = json.loads(path.read_text())
-        if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd" or "paper" in found):
+        known = "physics" in found or found.get("benchmark") == "fd" or "paper" in found
+        if found.get("rows") and known and _form_name(found) in FORMS:
             found.setdefault("physics", form_of(found).title.format(**found))
             if found.get("benchmark") == "sem" and "paper" not in found:
                 found["physics"] += " spectral elements"
@@ -319,7 +336,9 @@ def page(folder: Path) -> str:
         + "\n## Beside Devito\n\n" + devito_table(folder)
         + "\n## Beside GAPS (Hanindhito et al. 2022)\n\n" + gaps_table(folder)
         + "\n## Beside SPECFEM3D's case (Komatitsch et al. 2010)\n\n" + komatitsch_table(folder)
-        + "\n## All measurements\n\n" + table(read_results(folder))
+        + "\n## Beside Modave, St-Cyr & Warburton (2016)\n\n" + results_kernels.tables(folder, "modave2016",
+        NOTHING) + "\n## Beside Klöckner et al. (2009)\n\n" + results_kernels.tables(folder, "klockner2009",
+        NOTHING) + "\n## All measurements\n\n" + table(read_results(folder))
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import results_kernels
 import results_page
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -164,9 +165,36 @@ def fd_cpu(results: Results, folder: Path) -> Figure:
     return figure
 
 
+def kernels_gpu(results: Results, folder: Path) -> Figure:
+    """Draw the seven kernels in the case of Modave et al., and what Klöckner et al. leave out."""
+    figure, (*axes, less) = plt.subplots(1, 3, figsize=(12, 4.1), layout="constrained")
+    rows = [row for one in results_kernels.results_of(folder, "modave2016") if one["figure"] == "kernels"
+            for row in one["rows"]]  # fmt: skip
+    names = list(dict.fromkeys(row["kernel"] for row in rows))
+    for ax, physics in zip(axes, ("acoustic", "elastic"), strict=True):
+        for i, name in enumerate(names):
+            of = [row for row in rows if (row["kernel"], row["physics"]) == (name, physics)]
+            ax.plot([row["degree"] for row in of], [row["gdof_per_second"] for row in of], "o-", ms=4,
+                    color=f"C{i}", label=name)  # fmt: skip
+        finished(ax, f"{physics.capitalize()}, AB3, 2 million nodes", "polynomial degree N", "GDOF/s")
+        ax.set_xticks(range(1, 9))
+    axes[1].legend(frameon=False, fontsize=8, ncols=2, loc="upper right")
+    for one in results_kernels.results_of(folder, "klockner2009"):
+        for what in ("all", "no matrix in shared", "no microblocks", "neither"):
+            of = [row for row in one["rows"] if row.get("what") == what]
+            if of:
+                less.plot([row["degree"] for row in of], [row["gdof_per_second"] for row in of], "o-", ms=4,
+                          label=what)  # fmt: skip
+    finished(less, "microblock, light, LSRK4 stage: left out", "polynomial degree N", "GDOF/s")
+    less.set_xticks(range(1, 10))
+    less.legend(frameon=False, fontsize=8)
+    return figure
+
+
 PLOTS: dict[str, Callable[[Results, Path], Figure]] = {
     "results_dg_gpu.png": dg_gpu,
     "results_fd_gpu.png": fd_gpu,
+    "results_kernels.png": kernels_gpu,
     "results_dg_cpu.png": dg_cpu,
     "results_fd_cpu.png": fd_cpu,
 }

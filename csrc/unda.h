@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 22 };
+enum { UNDA_ABI = 23 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -565,6 +565,12 @@ typedef struct unda_profile {
     double flops[UNDA_MAX_TIMED]; /* out: that one launch needs; DG alone, 0 for "record" */
     double bytes
         [UNDA_MAX_TIMED]; /* out: compulsory, each input read once and each output written once; likewise */
+    /* out: what a kernel has of the device, 0 where it is not the library's own (cuBLAS); DG alone: registers, and
+     * bytes that they spill to local memory, of a thread; shared memory [bytes] and threads of a block; blocks that
+     * an SM holds at once. */
+    int32_t registers[UNDA_MAX_TIMED], spill_bytes[UNDA_MAX_TIMED], shared_bytes[UNDA_MAX_TIMED];
+    int32_t threads[UNDA_MAX_TIMED], blocks[UNDA_MAX_TIMED];
+    double occupancy[UNDA_MAX_TIMED]; /* out: warps of these blocks, of the most that an SM holds; likewise */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 
@@ -580,6 +586,7 @@ typedef struct unda_device_info {
     int64_t total_bytes, free_bytes;
     int64_t shared_bytes; /* largest shared memory of a block */
     int64_t l2_bytes;
+    int32_t sm_threads; /* largest number of threads on an SM at once */
 } unda_device_info;
 
 /* Folder of the kernel sources (cuda/); must be set before the first CUDA solver. Copied. */

@@ -85,8 +85,17 @@ def _limits(device, **options):
 @pytest.fixture
 def limits_once(monkeypatch):
     """What a device can do is measured once a process, which takes a second, and not by each test."""
-    from unda.commands import bench_dg, bench_dg_gaps, bench_fd, bench_fd_papers, bench_sem
+    from unda.commands import (
+        bench_dg,
+        bench_dg_gaps,
+        bench_dg_klockner,
+        bench_dg_modave,
+        bench_fd,
+        bench_fd_papers,
+        bench_sem,
+    )
 
-    for module in (bench_dg, bench_dg_gaps, bench_fd, bench_fd_papers, bench_sem):
+    of_dg = (bench_dg, bench_dg_gaps, bench_dg_klockner, bench_dg_modave)
+    for module in (*of_dg, bench_fd, bench_fd_papers, bench_sem):
         monkeypatch.setattr(module, "device_limits", _limits)
     monkeypatch.setattr("unda.method.speed.device_limits", _limits)

@@ -4,7 +4,9 @@
 #include "cpu.h"
 
 #include "../base/parallel.h"
+#include "blocks.h"
 #include "common/index.h"
+#include "cpu_blocks.h"
 
 #include <math.h>
 #include <omp.h>
@@ -46,6 +48,30 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
                 real_put(s, t->lift, ((block * num_face + face) * nf + m) * ROWS + r,
                          el->lift[((int64_t)face * np + row) * nf + m]);
     }
+    return UNDA_OK;
+}
+
+/* The degree from which on the four blocks are faster than whole matrices and round no more; measured with AVX-512, both
+ * fluxes and integrators (benchmarks/NOTES.md). With narrower vectors they are faster at any. */
+static const int first_degree[NUM_PHYSICS] = {[UNDA_ACOUSTIC] = 5, [UNDA_ELASTIC] = 5, [UNDA_MAXWELL] = 4};
+
+/* Whether matrices of tetrahedra are taken as blocks. */
+static bool blocks_pay(const unda_solver *s)
+{
+    return !parallel_has_avx512() || s->options.degree >= first_degree[s->options.physics];
+}
+
+/* Tables of the blocks, and room for what a stage does with them. */
+static unda_status pack_blocks(unda_solver *s, struct dg_cpu *t)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    if (s->real_bytes == 4)
+        TRY(dg_cpu_pack_blocks_f32(&t->blocks, el, &t->owned));
+    else
+        TRY(dg_cpu_pack_blocks_f64(&t->blocks, el, &t->owned));
+    int pairs = dg_tables(s)->physics->grad_div, chunks = pairs ? pairs : 2;
+    t->work_bytes =
+        64 * BLOCK_COLUMNS * ((int64_t)BLOCK_INPUTS(t->blocks) + (int64_t)chunks * BLOCK_RESULTS(t->blocks));
     return UNDA_OK;
 }
 
@@ -206,7 +232,10 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     t->lanes = 64 / s->real_bytes;
     t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
     t->by_cell = cells_stage(s);
-    TRY(t->by_cell ? pack_cells(s, t) : dg->metric_nodes ? pack_lines(s, t) : pack(s, t));
+    TRY(t->by_cell         ? pack_cells(s, t)
+        : dg->metric_nodes ? pack_lines(s, t)
+        : blocks_pay(s)    ? pack_blocks(s, t)
+                           : pack(s, t));
     TRY(list_faces(&dg->space, t));
     if (!t->by_cell) {
         TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
@@ -222,11 +251,24 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     int words = p->num_field + (lines ? p->grad_div ? 2 * p->grad_div : 4 : p->num_ref);
     int wide = p->num_field > p->num_ref ? p->num_field : p->num_ref;
     words += dg->metric_kind == UNDA_METRIC_TRILINEAR ? HEX_METRIC : 0;
-    t->work_bytes = 64 * ((int64_t)dg->space.num_node * words +
-                          (lines ? 2 * t->slab * dg->space.num_face_node * wide : 0) +
-                          dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
+    t->work_bytes += 64 * ((int64_t)dg->space.num_node * words +
+                           (lines ? 2 * t->slab * dg->space.num_face_node * wide : 0) +
+                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;
+}
+
+/* Entries of a tetrahedron's derivative and lift. */
+static int64_t matrix_entries(const unda_solver *s)
+{
+    const struct space *space = &dg_tables(s)->space;
+    struct block_sizes sizes = blocks_sizes(s->options.degree);
+    int64_t entries = 0;
+    for (int i = 0; i < NUM_BLOCK; i++)
+        entries += (int64_t)sizes.nodes[i] * block_columns(&sizes, i);
+    return blocks_pay(s) ? entries
+                         : (space->num_node + ROWS - 1) / ROWS * ROWS *
+                               (int64_t)(3 * space->num_node + space->num_face * space->num_face_node);
 }
 
 static unda_status forecast(unda_solver *s)
@@ -234,9 +276,7 @@ static unda_status forecast(unda_solver *s)
     const struct dg *dg = dg_tables(s);
     int64_t state = space_num_total(&dg->space) * dg_num_value(s);
     int64_t tables = dg->space.num_owned * (dg->num_word + dg->metric_words + dg_num_face_coef(dg));
-    int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
-                     (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
-    matrix = dg->metric_nodes ? 0 : matrix;
+    int64_t matrix = dg->metric_nodes ? 0 : matrix_entries(s);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
     s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
     s->device_bytes = 0;

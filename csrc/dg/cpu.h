@@ -8,6 +8,8 @@
 
 enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 
+struct dg_cpu_blocks; /* cpu_blocks.h */
+
 /* All in REAL; element order internal. */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
@@ -22,6 +24,7 @@ struct dg_cpu {
     bool read_ahead;  /* of hexahedra: states do not stay in the last cache from stage to stage */
     void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][line_rows] */
     void *lift;       /* [row block][face][face node][ROWS] */
+    struct dg_cpu_blocks *blocks; /* in place of both, where it pays; else NULL */
     void *record, *face_coef;
     void *cell_coef,
         *cell_face_coef; /* of cells one at a time, [elem][coef][node], [elem][face][coef][face node] */

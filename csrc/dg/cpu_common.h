@@ -4,7 +4,7 @@
 #define UNDA_DG_CPU_COMMON_H
 
 #include "../cpu/lanes.h"
-#include "cpu.h"
+#include "cpu_blocks.h"
 
 #include "common/index.h"
 
@@ -40,5 +40,29 @@ struct dg_cpu_common {
 };
 extern const struct dg_cpu_common PRECISION(dg_cpu_common_);
 #define COMMON PRECISION(dg_cpu_common_)
+
+/* ---- derivatives and lifts as four blocks (cpu_blocks.c) ---- */
+
+struct dg_cpu_blocks_common {
+    /* Inputs x [input][BLOCK_COLUMNS] of nodes, from fields field[column] of u [node][num_ref]. */
+    void (*sum_nodes)(const struct dg_cpu_blocks *b, const VEC *u, int num_ref,
+                      const signed char field[BLOCK_COLUMNS], VEC *x);
+    /* Results y [row][BLOCK_COLUMNS] of a tile. */
+    void (*multiply)(const struct dg_cpu_tile *tile, const void *matrix, const VEC *x, VEC *y);
+    /* Results become derivatives at nodes. */
+    void (*sum_results)(const struct dg_cpu_blocks *b, VEC *y);
+};
+extern const struct dg_cpu_blocks_common PRECISION(dg_cpu_blocks_common_);
+#define BLOCKS_COMMON PRECISION(dg_cpu_blocks_common_)
+
+/* v_s = sum over g of chi_s(g) v_g (blocks.h). */
+INLINE void sum_orbit(VEC v[4])
+{
+    VEC a = v[0] + v[1], b = v[0] - v[1], c = v[2] + v[3], d = v[2] - v[3];
+    v[0] = a + c;
+    v[1] = b + d;
+    v[2] = a - c;
+    v[3] = b - d;
+}
 
 #endif

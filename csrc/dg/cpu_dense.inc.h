@@ -55,6 +55,26 @@ INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *
     }
 }
 
+/* Rows from node `first` on of rhs [elem][node][field], from their sums. */
+INLINE void FN(finish_rows)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
+                            const struct FN(block) * b, int first, int rows, const VEC acc[ROWS][NUM_ACC],
+                            REAL *rhs)
+{
+    VEC out[ROWS * NUM_FIELD];
+    const VEC *coef = b->record + METRIC_WORDS;
+    int step = BY_NODE ? NUM_COEF : 0;
+    VEC own[ROWS * NUM_COEF] = {0};
+    if (BY_NODE) {
+        FN(load_coef)(t, a, elem, first, rows, own);
+        coef = own;
+    }
+    for (int r = 0; r < ROWS; r++)
+        FN(from_reference)(acc[r], b->record, coef + r * step, out + r * NUM_FIELD);
+    if (t->has_local)
+        FN(add_local)(t, a, elem, first, rows, coef, step, out);
+    COMMON.scatter(out, rows * NUM_FIELD, rhs + first * NUM_FIELD, t->num_node * NUM_FIELD);
+}
+
 /* rhs [elem][node][field] of a block of elements. */
 INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
                                 const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
@@ -75,24 +95,15 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
             for (int r = 0; r < ROWS; r++)
                 FN(apply_lift)(y[r], face, b->lift_coef[face], acc[r]);
         }
-        VEC out[ROWS * NUM_FIELD];
         int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
-        const VEC *coef = b->record + METRIC_WORDS;
-        int step = BY_NODE ? NUM_COEF : 0;
-        VEC own[ROWS * NUM_COEF] = {0};
-        if (BY_NODE) {
-            FN(load_coef)(t, a, elem, block * ROWS, rows, own);
-            coef = own;
-        }
-        for (int r = 0; r < ROWS; r++)
-            FN(from_reference)(acc[r], b->record, coef + r * step, out + r * NUM_FIELD);
-        if (t->has_local)
-            FN(add_local)(t, a, elem, block * ROWS, rows, coef, step, out);
-        COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
+        FN(finish_rows)(t, a, elem, b, block * ROWS, rows, acc, rhs);
     }
 }
 
-/* The stage of a block; memory holds u, jumps, and the state, then the right-hand side. */
+#include "cpu_blocks.inc.h"
+
+/* The stage of a block; memory holds u, jumps, the state, then the right-hand side, and what blocks
+ * need. */
 INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
                     int64_t lanes, int64_t index, void *memory)
 {
@@ -107,7 +118,10 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     FN(faces)(t, a, elem, &b, u, s);
     if (a->incident_range)
         FN(add_incident)(t, a, elem, index, &b, s);
-    FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
+    if (t->blocks)
+        FN(right_hand_side_by_blocks)(t, a, kind, elem, &b, u, s, q + t->num_node * NUM_FIELD, rhs);
+    else
+        FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
     COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
 }

@@ -380,6 +380,28 @@ static void count_work(const unda_solver *s, int part, unda_profile *profile)
     profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes, true);
 }
 
+/* What a kernel has of the device. */
+static unda_status count_resources(const unda_solver *s, int update, int part, unda_profile *profile)
+{
+    enum { WARP = 32 };
+    const struct dg_cuda *t = tables(s);
+    if (plan_is_product(&t->plan, part))
+        return UNDA_OK;
+    const struct gpu_kernel *kernel = &t->stage_kernel[variant(s, update)][part];
+    const unda_device_info *info = gpu_info(t->gpu);
+    struct block_shape one = plan_block(&t->plan, part);
+    int64_t num;
+    TRY(gpu_resident_blocks(kernel, one.threads, one.shared_bytes, &num));
+    int blocks = (int)(num / info->num_sm), warps = (one.threads + WARP - 1) / WARP;
+    profile->registers[part] = kernel->registers;
+    profile->spill_bytes[part] = kernel->spill_bytes;
+    profile->shared_bytes[part] = kernel->shared_bytes + one.shared_bytes;
+    profile->threads[part] = one.threads;
+    profile->blocks[part] = blocks;
+    profile->occupancy[part] = (double)blocks * warps * WARP / info->sm_threads;
+    return UNDA_OK;
+}
+
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
@@ -401,8 +423,10 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
                                &profile->seconds[part]));
         profile->stage_seconds += record ? 0 : profile->seconds[part];
-        if (!record)
-            count_work(s, part, profile);
+        if (record)
+            continue;
+        count_work(s, part, profile);
+        TRY(count_resources(s, stage.update, part, profile));
     }
     return UNDA_OK;
 }

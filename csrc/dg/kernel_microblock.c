@@ -25,6 +25,7 @@ enum {
     WS,
     SEGMENT,
     FIELDS,
+    LIFT_FIELDS,
     NUM_PART
 };
 enum { FIELD_SHARED = 1, MATRIX_SHARED };
@@ -74,14 +75,15 @@ static struct block_shape gather_block(const unda_solver *s, const struct plan *
         .parts = 1};
 }
 
-/* Of products with `num` matrices of so many columns; `part`: of STRATEGY, WP, WI, WS; lead: reals of a microblock. */
+/* Of products with `num` matrices of so many columns; `part`: of STRATEGY, WP, WI, WS; fields in shared memory at a
+ * time; lead: reals of a microblock. */
 static struct block_shape product_block(const unda_solver *s, const struct plan *plan, const int *part,
-                                        int num, int columns, int lead)
+                                        int fields, int num, int columns, int lead)
 {
     enum { OF_WP = 1, OF_WI, OF_WS };
     bool matrix = part[0] == MATRIX_SHARED;
     int rows = matrix ? WARP * plan->part[SEGMENT] : plan->pitch, lot = part[OF_WP] * part[OF_WI];
-    int64_t reals = matrix ? (int64_t)columns * num * rows : (int64_t)plan->part[FIELDS] * lot * lead;
+    int64_t reals = matrix ? (int64_t)columns * num * rows : (int64_t)fields * lot * lead;
     int64_t bytes = reals * s->real_bytes;
     return (struct block_shape){.threads = rows * part[OF_WP],
                                 .shared_bytes = bytes < INT32_MAX ? (int)bytes : INT32_MAX,
@@ -91,23 +93,25 @@ static struct block_shape product_block(const unda_solver *s, const struct plan 
 
 static struct block_shape lift_block(const unda_solver *s, const struct plan *plan)
 {
-    return product_block(s, plan, plan->part + LIFT_STRATEGY, 1, num_surface(s), face_pitch(s, plan));
+    return product_block(s, plan, plan->part + LIFT_STRATEGY, plan->part[LIFT_FIELDS], 1, num_surface(s),
+                         face_pitch(s, plan));
 }
 
 static struct block_shape local_block(const unda_solver *s, const struct plan *plan)
 {
-    return product_block(s, plan, plan->part + STRATEGY, 3, dg_tables(s)->space.num_node, plan->pitch);
+    return product_block(s, plan, plan->part + STRATEGY, plan->part[FIELDS], 3, dg_tables(s)->space.num_node,
+                         plan->pitch);
 }
 
 /* ---- the plan ---- */
 
-/* The least number of elements that leaves fewer than 5 % of the threads without a node, as the paper's, or the
- * one that leaves the fewest; a thread of large blocks has too few registers for many fields. */
+/* The least number of elements that leaves fewer than 5 % of the threads without a node, as the paper's, or of up to
+ * 256 nodes the one that leaves the fewest: larger blocks lost a fifth. */
 static int choose_km(const unda_solver *s)
 {
-    int most = dg_tables(s)->physics->num_field * s->real_bytes > 24 ? 256 : 512;
+    enum { MOST_NODES = 256 };
     int np = dg_tables(s)->space.num_node, best = 1;
-    for (int km = 1; km == 1 || node_pitch(s, km) <= most; km++) {
+    for (int km = 1; km == 1 || node_pitch(s, km) <= MOST_NODES; km++) {
         int pitch = node_pitch(s, km);
         if (20 * km * np > 19 * pitch)
             return km;
@@ -121,30 +125,38 @@ static int at_least_one(int count)
     return count > 1 ? count : 1;
 }
 
-/* Fields in shared memory, blocks of some 256 threads. Blocks of the gather: of 32 elements or more, so that most
- * faces have both sides in it. Segments of two warps, if the matrices of the derivatives then fit. Loads limit
- * the products: with one microblock a thread 3 + n of them, of n fields, feed 3 n multiplications, with two 3 + 2 n
- * feed 6 n, but float64 lacks the registers. */
+/* By measurement on an H100 (benchmarks/NOTES.md), light in float32: fields in shared memory, but for derivatives of
+ * degree 1; blocks of some 256 threads, of the gather at low degrees half as many; blocks of the gather of 32 elements
+ * or more, so that most faces have both sides in it; one microblock a thread, of the lift four, with a third of the fields
+ * at a time: more sums in registers leave too few warps. Segments of two warps, if the matrices of the derivatives
+ * then fit. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
-    enum { THREADS = 256, ELEMENTS = 32, BYTES = 48 << 10 };
+    enum { THREADS = 256, ELEMENTS = 32, BYTES = 48 << 10, LOW = 2 };
     int given = kernel_part(&s->options, "km");
     struct plan plan = {.km = given ? given : choose_km(s)};
     plan.pitch = node_pitch(s, plan.km);
     int *p = plan.part;
     p[KM] = plan.km;
     p[MB] = at_least_one(ELEMENTS / plan.km);
-    p[FLUX_WP] = at_least_one(THREADS / dg_tables(s)->space.num_face_node);
-    p[STRATEGY] = p[LIFT_STRATEGY] = FIELD_SHARED;
+    p[FLUX_WP] =
+        at_least_one(THREADS / (s->options.degree <= LOW ? 2 : 1) / dg_tables(s)->space.num_face_node);
+    p[LIFT_STRATEGY] = FIELD_SHARED;
+    bool first = s->options.degree == 1 && s->real_bytes == 4;
+    p[STRATEGY] = first ? MATRIX_SHARED : FIELD_SHARED;
     p[LIFT_WP] = p[WP] = at_least_one(THREADS / plan.pitch);
-    p[LIFT_WI] = p[WI] = s->real_bytes == 4 ? 2 : 1;
-    p[LIFT_WS] = p[WS] = 1;
-    p[SEGMENT] = 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
+    p[WP] = first ? 4 : p[WP];
+    p[LIFT_WI] = s->real_bytes == 4 ? 4 : 1;
+    p[WI] = p[LIFT_WS] = 1;
+    p[WS] = first ? 8 : 1;
+    p[SEGMENT] = first || 3 * dg_tables(s)->space.num_node * 2 * WARP * s->real_bytes > MOST_BYTES ? 1 : 2;
     p[FIELDS] = dg_tables(s)->physics->num_field;
+    p[LIFT_FIELDS] = (p[FIELDS] + 2) / 3;
     while (p[MB] > 1 && gather_block(s, &plan).shared_bytes > BYTES)
         p[MB] /= 2;
-    while (p[FIELDS] > 1 &&
-           (lift_block(s, &plan).shared_bytes > BYTES || local_block(s, &plan).shared_bytes > BYTES))
+    while (p[LIFT_FIELDS] > 1 && lift_block(s, &plan).shared_bytes > BYTES)
+        p[LIFT_FIELDS] = (p[LIFT_FIELDS] + 1) / 2;
+    while (p[STRATEGY] == FIELD_SHARED && p[FIELDS] > 1 && local_block(s, &plan).shared_bytes > BYTES)
         p[FIELDS] = (p[FIELDS] + 1) / 2;
     memcpy(part, p, NUM_PART * sizeof *p);
 }
@@ -177,8 +189,11 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     enum { MOST_TILE = 1 << 20 };
     int num_field = dg_tables(s)->physics->num_field;
-    if (plan->part[FIELDS] > num_field)
-        FAIL(UNDA_ERR_ARG, "fields is %d, expected 1..%d", plan->part[FIELDS], num_field);
+    for (int i = 0; i < 2; i++) {
+        int given = plan->part[i ? LIFT_FIELDS : FIELDS];
+        if (given > num_field)
+            FAIL(UNDA_ERR_ARG, "%s is %d, expected 1..%d", i ? "lift_fields" : "fields", given, num_field);
+    }
     plan->rows = 1;
     plan_count_rows(s, plan);
     plan->km = plan->part[KM];
@@ -224,6 +239,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "WS=%d", part[WS]);
     gpu_define(defines, "SEGMENT=%d", WARP * part[SEGMENT]);
     gpu_define(defines, "FIELDS=%d", part[FIELDS]);
+    gpu_define(defines, "LIFT_FIELDS=%d", part[LIFT_FIELDS]);
 }
 
 static int64_t scratch(const unda_solver *s, const struct plan *plan)
@@ -322,7 +338,8 @@ const struct dg_kernel dg_kernel_microblock = {
               [WI] = {"wi", 1, 16, UNDA_TUNED_BY_ONE},
               [WS] = {"ws", 1, 64, UNDA_TUNED_BY_HALF},
               [SEGMENT] = {"segment", 1, 32, UNDA_TUNED_BOTH},
-              [FIELDS] = {"fields", 1, 16, UNDA_TUNED_BY_ONE}}},
+              [FIELDS] = {"fields", 1, 16, UNDA_TUNED_BY_ONE},
+              [LIFT_FIELDS] = {"lift_fields", 1, 16, UNDA_TUNED_BY_ONE}}},
     .file = "dg/microblock.cu",
     .layout = &layout_microblocks,
     .num_function = NUM_FUNCTION,

@@ -9,7 +9,7 @@
 
 enum { MAX_DEVICE = 64 };
 /* CUdevice_attribute */
-enum { NUM_SM = 16, L2_BYTES = 38, MAJOR = 75, MINOR = 76, SHARED_BYTES_OPTIN = 97 };
+enum { NUM_SM = 16, L2_BYTES = 38, SM_THREADS = 39, MAJOR = 75, MINOR = 76, SHARED_BYTES_OPTIN = 97 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu gpus[MAX_DEVICE]; /* by ordinal */
@@ -24,6 +24,7 @@ static unda_status describe(int device, unda_device_info *info)
     TRY(CU(cuDeviceTotalMem, &total, device));
     TRY(CU(cuDeviceGetAttribute, &info->num_sm, NUM_SM, device));
     TRY(CU(cuDeviceGetAttribute, &l2, L2_BYTES, device));
+    TRY(CU(cuDeviceGetAttribute, &info->sm_threads, SM_THREADS, device));
     TRY(CU(cuDeviceGetAttribute, &major, MAJOR, device));
     TRY(CU(cuDeviceGetAttribute, &minor, MINOR, device));
     TRY(CU(cuDeviceGetAttribute, &shared, SHARED_BYTES_OPTIN, device));

@@ -13,21 +13,21 @@
  * Bytes per DOF (float32, LSRK4): 28 + 32 NFP / NP, and what faces between blocks read twice.
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (elements that the
- * ranges count), LOCAL, INCIDENT, NODES, PITCH, KM (layout/fields.h), NFM, MB, FLUX_WP, FLUX_THREADS, SEGMENT, FIELDS, and
- * of the two products LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS, STRATEGY, WP, WI, WS.
+ * ranges count), LOCAL, INCIDENT, NODES, PITCH, KM (layout/fields.h), NFM, MB, FLUX_WP, FLUX_THREADS, SEGMENT, and of the
+ * two products LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS, LIFT_FIELDS, STRATEGY, WP, WI, WS, FIELDS.
  * Matrix packing: derivative [node][3][NP], then lift [NUM_FACE NFP][NP]. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(NFM) ||            \
     !defined(MB) || !defined(FLUX_WP) || !defined(STRATEGY) || !defined(LIFT_STRATEGY)
 #error                                                                                                       \
-    "microblock.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, KM, NFM, MB, FLUX_WP, FLUX_THREADS, SEGMENT, FIELDS, [LIFT_]STRATEGY, WP, WI, WS"
+    "microblock.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, KM, NFM, MB, FLUX_WP, FLUX_THREADS, SEGMENT, [LIFT_]STRATEGY, WP, WI, WS, FIELDS"
 #endif
 
 #include "dg/microblock_faces.h"
 #include "dg/microblock_products.h"
 #include "dg/update.h"
 
-typedef split<NUM_FACE * NFP, NFM, 1, LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS> lift_split;
-typedef split<NP, PITCH, 3, STRATEGY, WP, WI, WS> local_split;
+typedef split<NUM_FACE * NFP, NFM, 1, LIFT_STRATEGY, LIFT_WP, LIFT_WI, LIFT_WS, LIFT_FIELDS> lift_split;
+typedef split<NP, PITCH, 3, STRATEGY, WP, WI, WS, FIELDS> local_split;
 
 static_assert(sizeof(face_block) <= GATHER_BYTES && lift_split::SHARED * sizeof(REAL) <= LIFT_BYTES &&
                   local_split::SHARED * sizeof(REAL) <= SHARED_BYTES,

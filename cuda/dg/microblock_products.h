@@ -3,7 +3,7 @@
  *
  * A block takes WP * WI * WS microblocks: WP in parallel, each thread WI of them at once, with the same entry of the
  * matrix, and WS such lots one after the other. Strategies:
- *   field   the fields of WP * WI microblocks in shared memory, FIELDS fields at a time; a matrix comes through
+ *   field   the fields of WP * WI microblocks in shared memory, AT_ONCE fields at a time; a matrix comes through
  *           the caches, column by column, since neighbouring threads read neighbouring rows
  *   matrix  SEGMENT rows of the matrices in shared memory, of the composite matrix in which they repeat for each
  *           element of a microblock; the block computes these rows of all its microblocks, whose fields come through the
@@ -17,7 +17,8 @@
 enum { FIELD_SHARED = 1, MATRIX_SHARED = 2 };
 
 /* COLUMNS of NUM matrices; an element's inputs are so many, a microblock's stand LEAD words apart. */
-template <int COLUMNS_, int LEAD_, int NUM_, int STRATEGY_, int PARALLEL_, int IN_THREAD_, int TURNS_>
+template <int COLUMNS_, int LEAD_, int NUM_, int STRATEGY_, int PARALLEL_, int IN_THREAD_, int TURNS_,
+          int FIELDS_>
 struct split {
     enum {
         COLUMNS = COLUMNS_,
@@ -26,11 +27,12 @@ struct split {
         PARALLEL = PARALLEL_,   /* wp */
         IN_THREAD = IN_THREAD_, /* wi */
         TURNS = TURNS_,         /* ws */
+        AT_ONCE = FIELDS_,      /* fields */
         IN_SHARED = STRATEGY_,
         ROWS = STRATEGY_ == MATRIX_SHARED ? SEGMENT : PITCH, /* of a microblock, that a block computes */
         PARTS = (PITCH + ROWS - 1) / ROWS,                   /* blocks that compute all of them */
         THREADS = ROWS * PARALLEL,
-        SHARED = STRATEGY_ == MATRIX_SHARED ? COLUMNS * NUM * SEGMENT : FIELDS * PARALLEL * IN_THREAD * LEAD
+        SHARED = STRATEGY_ == MATRIX_SHARED ? COLUMNS * NUM * SEGMENT : FIELDS_ * PARALLEL * IN_THREAD * LEAD
     };
 };
 
@@ -49,7 +51,7 @@ static __device__ __forceinline__ void load_matrix(REAL *shared, const REAL *mat
         shared[i] = __ldg(matrix + i / SEGMENT * NP + (row + i % SEGMENT) % NP);
 }
 
-/* Fields [first, first + FIELDS) of the WP * WI microblocks from `microblock` on into shared memory. */
+/* Fields [first, first + AT_ONCE) of the WP * WI microblocks from `microblock` on into shared memory. */
 template <class S>
 static __device__ __forceinline__ void load_fields(const dg_args &a, REAL *shared, const operands &o,
                                                    int first, long long microblock)
@@ -58,7 +60,7 @@ static __device__ __forceinline__ void load_fields(const dg_args &a, REAL *share
     long long left = a.num_elem - microblock * KM;
     int count = left < LOT ? (int)left : LOT;
 #pragma unroll
-    for (int f = 0; f < FIELDS && first + f < NUM_FIELD; f++) {
+    for (int f = 0; f < S::AT_ONCE && first + f < NUM_FIELD; f++) {
         const REAL *from = o.from + (first + f) * o.stride + microblock * S::LEAD;
         for (int i = threadIdx.x; i < LOT; i += S::THREADS) {
             int element = i / S::LEAD * KM + i % S::LEAD / S::COLUMNS;
@@ -73,7 +75,7 @@ template <class S, int FIRST, class MATRIX, class FIELD>
 static __device__ __forceinline__ void multiply(const MATRIX &matrix, const FIELD &field,
                                                 REAL (*sum)[S::NUM][NUM_FIELD])
 {
-    constexpr int LAST = FIRST + FIELDS < NUM_FIELD ? FIRST + FIELDS : NUM_FIELD;
+    constexpr int LAST = FIRST + S::AT_ONCE < NUM_FIELD ? FIRST + S::AT_ONCE : NUM_FIELD;
 #pragma unroll 4
     for (int k = 0; k < S::COLUMNS; k++) {
         REAL d[S::NUM];
@@ -98,7 +100,7 @@ struct place_in_block {
     long long first, own; /* microblocks: of the block's lot, of the thread */
 };
 
-/* All fields, FIELDS at a time. */
+/* All fields, AT_ONCE at a time. */
 template <class S, int FIRST = 0>
 static __device__ __forceinline__ void multiply_fields(const dg_args &a, REAL *shared, const operands &o,
                                                        const place_in_block &at,
@@ -127,8 +129,8 @@ static __device__ __forceinline__ void multiply_fields(const dg_args &a, REAL *s
             multiply<S, FIRST>([&](int k, int j) { return shared[(k * S::NUM + j) * SEGMENT + at.lane]; },
                                [&](int k, int f, int i) { return __ldg(mine[i] + f * o.stride + k); }, sum);
     }
-    if constexpr (FIRST + FIELDS < NUM_FIELD)
-        multiply_fields<S, FIRST + FIELDS>(a, shared, o, at, sum);
+    if constexpr (FIRST + S::AT_ONCE < NUM_FIELD)
+        multiply_fields<S, FIRST + S::AT_ONCE>(a, shared, o, at, sum);
 }
 
 /* What a block does: finish(elem, node, sum [NUM][NUM_FIELD]) of each node. */

@@ -308,9 +308,9 @@ def test_all_of_verify_passes_on_the_device():
         ("--paper gaps --kernels f1", "--kernels is f1, expected on a CUDA device only"),
         ("--paper gaps --shape hex", "--shape is hex, expected without --paper only"),
         ("--paper gaps --degrees 3", "--degrees is 3, expected without --paper only"),
-        ("--figures 4", "--figures is 4, expected with --paper gaps only"),
+        ("--figures 4", "--figures is 4, expected with --paper gaps,klockner2009,modave2016 only"),
         ("--configurations acoustic-upwind-float32", "expected with --paper gaps only"),
-        ("--quick", "--quick, expected with --paper gaps only"),
+        ("--quick", "--quick, expected with --paper gaps,klockner2009,modave2016 only"),
         ("--metric stored", "--metric is stored, expected with --shape hex only"),
     ],
 )

@@ -97,7 +97,10 @@ def test_any_division_of_work_gives_the_rates_of_the_cpu(physics, degree, option
 def test_every_division_of_work_has_the_same_bits():
     """A sum over the nodes of an element has one order."""
     found = []
-    for options in ({"wi": 2, "lift_wi": 2, "fields": 1}, {"strategy": "matrix", "lift_strategy": "matrix"}):
+    for options in (
+        {"wi": 2, "lift_wi": 2, "fields": 1, "lift_fields": 3},
+        {"strategy": "matrix", "lift_strategy": "matrix"},
+    ):
         sim = simulation(kernel_options=options)
         sim.step(3)
         found.append(np.stack([sim.get(name) for name in sim.fields]))
@@ -115,6 +118,11 @@ def test_a_profile_counts_the_products_of_every_field():
     gather = found["dg_gather"]["bytes"] - found["dg_lift"]["bytes"]
     assert 0 < gather < 8 * elements * 40  # geometry, materials and neighbours
     assert found["dg_gather"]["flops"] > 0
+    for name in ("dg_gather", "dg_lift", "dg_local"):
+        one = found[name]
+        assert one["registers"] > 0 and one["shared_bytes"] > 0 and one["blocks"] >= 1
+        assert one["occupancy"] == pytest.approx(one["blocks"] * one["threads"] / 2048)  # whole warps
+    assert "registers" not in found["stage"]
 
 
 # ---- options
@@ -124,6 +132,7 @@ def test_a_profile_counts_the_products_of_every_field():
     ("degree", "options", "message"),
     [
         (2, {"fields": 5}, "fields is 5, expected 1..4"),
+        (2, {"lift_fields": 7}, "lift_fields is 7, expected 1..4"),
         (2, {"strategy": "texture"}, "strategy is 'texture', expected .*field.*matrix"),
         (9, {"wp": 9}, "dg_local would have 2016 threads a block, expected up to 1024"),
         (4, {"flux_wp": 200}, "dg_gather would have 3008 threads a block"),

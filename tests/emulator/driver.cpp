@@ -135,7 +135,7 @@ API cuDeviceGetName(char *name, int bytes, int) { ENTER; snprintf(name, bytes, "
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
-    return look_up({{16, 4}, {38, 1 << 20}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {97, (int)shared_limit}}, which, value);
+    return look_up({{16, 4}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
 API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }

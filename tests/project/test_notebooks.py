@@ -16,7 +16,7 @@ EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def pictures(path, tmp_path, monkeypatch):
-    """Run a notebook beside the meshes of the tests, in a folder of its own; returns how many it draws."""
+    """Run a notebook beside meshes and results, in a folder of its own; returns how many it draws."""
     import nbformat
     from jupyter_client.kernelspec import KernelSpecManager
     from nbclient import NotebookClient
@@ -24,7 +24,8 @@ def pictures(path, tmp_path, monkeypatch):
 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for folder in ("tests", "benchmarks"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "notebooks").mkdir()
     notebook = nbformat.read(path, as_version=4)
     # Sockets that are files, in a short path: two kernels that start at once can be given the same port.

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "docs")]
 
+import results_kernels  # noqa: E402
 import results_page  # noqa: E402
 import results_plots  # noqa: E402
 
@@ -44,6 +45,14 @@ def test_the_ten_lines_run_and_agree_with_the_exact_solution(tmp_path):
         assert old.info["Source"] == new.info["Source"], "made from other code: run docs/picture.py"
         assert old.size == new.size
     assert stored.stat().st_size < 150_000
+
+
+def test_the_picture_of_the_kernels_is_the_one_that_its_script_draws():
+    import kernel_layouts
+
+    assert (ROOT / "docs" / "kernel_layouts.svg").read_text(encoding="utf-8") == kernel_layouts.picture()
+    for panel in kernel_layouts.PANELS:
+        assert f"## {panel.__name__}" in (ROOT / "docs" / "kernels.md").read_text().replace("`", "")
 
 
 def test_the_code_is_about_ten_lines():
@@ -252,6 +261,37 @@ def test_gaps_has_means_functions_and_a_table_of_each_figure(tmp_path):
     assert "| f1, integration, 512 nodes | 1.23 (41 %) |  |" in lines
     assert "| lines, lines, 512 nodes |  | 1.23 (41 %) |" in lines
     assert results_page.gaps_table(tmp_path / "nothing") == results_page.NOTHING
+
+
+def test_papers_of_kernels_have_their_tables(tmp_path):
+    part = {
+        "gflops": 1234.0,
+        "percent_of_roofline": 41.2,
+        "registers": 40,
+        "occupancy": 0.5,
+        "spill_bytes": 8,
+    }
+    row = {"physics": "acoustic", "kernel": "node", "degree": 3, "ns_per_node": 0.1234,
+           "percent_of_peak": 12.3, "gdof_per_second": 50.1, "percent_of_limit": 30.2,
+           "functions": {"dg_volume": part}}  # fmt: skip
+    net = {"kernel": "node", "physics": "acoustic", "degree": 3, "here": 12.3, "paper": 21.7}
+    found = {word: value for word, value in result().items() if word != "physics"}
+    found |= {"benchmark": "dg", "paper": "modave2016", "figure": "kernels", "net": [net]}
+    (tmp_path / "a.json").write_text(json.dumps(found | {"rows": [row, row | {"degree": 4}]}))
+    size = [{"degree": 2, "num_elem": n, "gdof_per_second": r} for n, r in ((48, 0.5), (384, 3.25))]
+    (tmp_path / "b.json").write_text(
+        json.dumps(found | {"paper": "klockner2009", "figure": "size", "rows": size})
+    )
+    lines = results_kernels.tables(tmp_path, "modave2016", "nothing").splitlines()
+    assert "| acoustic, node | 0.123 | 0.123 |" in lines
+    assert "| node | acoustic | 3 | 12.3 | 21.7 |" in lines
+    assert "| node, volume | 1234 (41 %) | 1234 (41 %) |" in lines
+    assert "| node, volume | 40 (37), 50 (61) %, 8 | 40 (32), 50 (90) %, 8 |" in lines
+    lines = results_kernels.tables(tmp_path, "klockner2009", "nothing").splitlines()
+    assert lines[2:] == ["| GDOF/s a stage | K = 48 | K = 384 |", "|---|---|---|", "| N = 2 | 0.5 | 3.25 |"]
+    assert results_kernels.tables(tmp_path / "none", "klockner2009", "nothing") == "nothing"
+    (table,) = results_page.read_results(tmp_path)  # rates by degree stand among all measurements, too
+    assert table["physics"] == "the kernels of Modave, St-Cyr & Warburton (2016)"
 
 
 def test_each_physics_has_its_own_table_in_the_order_of_the_files(tmp_path):

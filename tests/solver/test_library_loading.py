@@ -47,17 +47,17 @@ def test_importing_unda_imports_numpy_and_cffi_only():
     assert not modules("import unda, scipy") <= allowed
 
 
-def seconds(code):
-    """The least processor time that some code takes in a new process, of five."""
+def seconds(code, runs=3):
+    """The least processor time that some code takes in a new process, of three."""
     ask = f"import time; begun = time.process_time()\n{code}\nprint(time.process_time() - begun)"
-    return min(float(run(ask).stdout) for _ in range(5))
+    return min(float(run(ask).stdout) for _ in range(runs))
 
 
 def test_importing_unda_takes_less_than_four_times_as_long_as_numpy_alone():
     """0.25 s where NumPy takes 0.063 s; whatever else runs slows both."""
     numpy = seconds("import numpy")
     assert seconds("import unda") < 4 * numpy
-    assert seconds("import unda, scipy.signal") > 4 * numpy
+    assert seconds("import unda, scipy.signal", runs=1) > 4 * numpy
 
 
 def test_importing_unda_prints_nothing():

@@ -22,10 +22,11 @@ from ..limits import choose_device, device_limits
 from ..method._options import METRICS, kernel_names
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
-from ..problem.mesh import MAX_DEGREE, Mesh, box_mesh
+from ..problem.mesh import MAX_DEGREE, Mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
-from . import bench_dg_gaps
+from . import bench_dg_gaps, bench_dg_klockner, bench_dg_modave
+from .dg_case import numbered_box
 from .measuring import (
     figure,
     grouped,
@@ -41,8 +42,9 @@ from .measuring import (
 )  # fmt: skip
 
 PHYSICS = ("acoustic", "elastic", "maxwell")
-#: What `--paper` names: modules with `arguments` and `run`.
-PAPERS = {"gaps": bench_dg_gaps}
+#: What `--paper` names: modules with `FIGURES`, `USES`, `run`.
+PAPERS = {"gaps": bench_dg_gaps, "klockner2009": bench_dg_klockner, "modave2016": bench_dg_modave}
+_CASES = ("physics", "degrees", "shape", "mesh", "metric", "integrator", "flux", "dtype", "nodes")
 _GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
 
 _COLUMNS = (
@@ -63,7 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
     )
-    parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
+    parser.add_argument("--degrees", type=integers, help="1:8, the default, or 3,5")
     parser.add_argument("--shape", choices=["tet", "hex"], default="tet", help="of the cells")
     parser.add_argument(
         "--mesh", choices=["perturbed", "sheared"], default="perturbed",
@@ -79,12 +81,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     machine_options(parser)
     parser.add_argument(
         "--paper", choices=sorted(PAPERS),
-        help="tables and figures of a paper: Hanindhito et al. 2022 (gaps); of the options of cases only "
-        "--kernels, --steps and --seconds matter then",
+        help="tables and figures of a paper: Hanindhito et al. 2022 (gaps), Klöckner et al. 2009, Modave et "
+        "al. 2016; of the options of cases only --kernels, --steps and --seconds matter then, and of the "
+        "last two papers --degrees and --nodes",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="of --paper: a few cells and steps")
-    for paper in PAPERS.values():
-        paper.arguments(parser)
+    parser.add_argument(
+        "--figures", default="all",
+        help="of --paper: " + "; ".join(f"{name} {','.join(of.FIGURES)}" for name, of in PAPERS.items()),
+    )  # fmt: skip
+    bench_dg_gaps.arguments(parser)
     parser.add_argument(
         "--append", action="store_true",
         help="add to the rows of the JSON file, of the same device and commit",
@@ -100,18 +106,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "PHYSICS becomes the physics, of --paper FIGURE the figure",
     )  # fmt: skip
     keep_usual(parser)
-
-
-_SHEAR = np.array([(1.0, 0.0, 0.0), (0.1, 1.0, 0.0), (-0.05, 0.1, 1.0)])  # the middle of the box stays inside
-
-
-def numbered_box(nodes: float, num_node: int, shape: str, kind: str) -> Mesh:
-    """Return a box, perturbed or sheared, with at least that many nodes, its cells in random order."""
-    n = int(np.ceil((nodes / num_node / (6 if shape == "tet" else 1)) ** (1 / 3)))
-    perturb = 0.2 if kind == "perturbed" else 0.0
-    box = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), shape=shape, perturb=perturb, seed=1)
-    cells = np.random.default_rng(2).permutation(box.cells)
-    return Mesh(box.vertices if kind == "perturbed" else box.vertices @ _SHEAR, cells)
 
 
 def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
@@ -210,16 +204,14 @@ def run(args: argparse.Namespace) -> int:
     if choose_device(args.device) == "cpu":
         refuse_idle(args, "kernels", "on a CUDA device")
     if args.paper:
-        refuse_idle(args, "physics degrees shape mesh metric integrator flux dtype nodes", "without --paper")
-        args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
-        return PAPERS[args.paper].run(args)
-    refuse_idle(args, "quick figures configurations", f"with --paper {','.join(sorted(PAPERS))}")
+        return _run_paper(args, PAPERS[args.paper])
+    refuse_idle(args, "configurations", "with --paper gaps")
+    refuse_idle(args, "quick figures", f"with --paper {','.join(sorted(PAPERS))}")
     if args.shape == "tet":
         refuse_idle(args, "metric", "with --shape hex")
     args.output = args.output or Path("bench_dg_PHYSICS.json")
-    most = MAX_DEGREE[args.shape]
-    if not args.degrees or not all(1 <= n <= most for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
+    args.degrees = list(range(1, 9)) if args.degrees is None else args.degrees
+    _check_degrees(args)
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
     device = choose_device(args.device)
@@ -234,6 +226,31 @@ def run(args: argparse.Namespace) -> int:
         measured(_rows(args, physics, device, limits), columns, output, head, _draw,
                  append=args.append)  # fmt: skip
     return 0
+
+
+def _check_degrees(args: argparse.Namespace) -> None:
+    most = MAX_DEGREE[args.shape]
+    if not args.degrees or not all(1 <= n <= most for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
+
+
+def _run_paper(args: argparse.Namespace, paper: Any) -> int:
+    """Check what is asked of a paper, and run it."""
+    idle = " ".join(name for name in _CASES if name not in paper.USES)
+    refuse_idle(args, idle, "without --paper")
+    if args.degrees is not None:
+        _check_degrees(args)
+    args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
+    if args.figures == "all":
+        args.figures = ",".join(paper.FIGURES)
+    for word in args.figures.split(","):
+        if word not in paper.FIGURES:
+            raise ArgumentError(f"figures has {word!r}, expected some of {','.join(paper.FIGURES)}")
+    if "," in args.figures and "FIGURE" not in args.output.name:
+        raise ArgumentError(f"output is {args.output}, expected a name with FIGURE in it, for each of them")
+    if args.paper != "gaps":
+        refuse_idle(args, "configurations", "with --paper gaps")
+    return int(paper.run(args))
 
 
 def _rows(

@@ -29,6 +29,10 @@ from .gaps_case import measure, mesh_that_fits
 from .measuring import Columns, heading, measured, print_row, print_titles, save
 from .roofline import by_function
 
+#: What `--figures` names.
+FIGURES = ("4", "5")
+#: Options of cases that matter.
+USES = ()
 #: Table 2: physics, flux and precision.
 CONFIGURATIONS = tuple(
     f"{physics}-{dtype}"
@@ -70,7 +74,6 @@ _MEANS: Columns = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--figures", default="4,5", help="of --paper gaps: 4,5")
     parser.add_argument(
         "--configurations", default=",".join(CONFIGURATIONS), help="of --paper gaps, its table 2: %(default)s"
     )
@@ -170,15 +173,12 @@ def means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for option, known in (("figures", ("4", "5")), ("configurations", CONFIGURATIONS)):
-        for word in getattr(args, option).split(","):
-            if word not in known:
-                raise ArgumentError(f"{option} has {word!r}, expected some of {','.join(known)}")
+    for word in args.configurations.split(","):
+        if word not in CONFIGURATIONS:
+            raise ArgumentError(f"configurations has {word!r}, expected some of {','.join(CONFIGURATIONS)}")
     for word in args.kernels.split(","):
         if word not in ("auto", *LADDER):
             raise ArgumentError(f"kernels has {word!r}, expected some of {','.join(LADDER)}: hexahedra")
-    if "," in args.figures and "FIGURE" not in args.output.name:
-        raise ArgumentError(f"output is {args.output}, expected a name with FIGURE in it, for each of them")
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
 from ..method._options import METRICS, kernel_names
 from . import bench_sem_komatitsch
-from .bench_dg import numbered_box
+from .dg_case import numbered_box
 from .measuring import (
     figure,
     grouped,

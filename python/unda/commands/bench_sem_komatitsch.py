@@ -24,7 +24,7 @@ from ..errors import ArgumentError
 from ..limits import choose_device, device_info, device_limits
 from ..method.sem import SEM
 from ..problem.mesh import Mesh
-from .bench_dg import numbered_box
+from .dg_case import numbered_box
 from .measuring import Columns, figure, heading, measured, positive, print_row, print_titles, save
 from .sem_case import measure, problem
 

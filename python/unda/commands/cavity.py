@@ -44,11 +44,12 @@ def meshes() -> list[Mesh]:
         return [Mesh(arrays[f"vertices_{n}"], arrays[f"cells_{n}"].astype(np.int64)) for n in MESHES]
 
 
-def error(mesh: Mesh, degree: int, n: tuple[int, int, int], device: str) -> float:
+def error(mesh: Mesh, degree: int, n: tuple[int, int, int], device: str, kernel: str = "auto") -> float:
     """Return the L2 error of all fields after 1e-9 s [V/m m^3/2]."""
     medium = Maxwell(eps_r=1.0)
     mode = exact.cavity_mode(medium, (0, 0, 0), (1, 1, 1), n=n, amplitude=6 / np.sqrt(5))
-    with DG(mesh, medium, degree=degree, boundary={"*": "pec"}, dtype="float32", device=device) as sim:
+    where: dict[str, Any] = {"device": device, "kernel": kernel}
+    with DG(mesh, medium, degree=degree, boundary={"*": "pec"}, dtype="float32", **where) as sim:
         sim.set(mode)
         sim.run(until=1e-9, progress=False)
         found = sim.error(mode)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core import lib
 from ..limits import device_info
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Medium
 from ..problem.mesh import Mesh, box_mesh
 from . import roofline
+from .dg_case import set_wave
 from .measuring import timed
 
 
@@ -59,17 +59,6 @@ def mesh_that_fits(
     why = f"{wanted} cells do not fit the memory: {tuple(cells)} are run instead"
     print(why)
     return mesh, why
-
-
-def _start(sim: DG) -> None:
-    """Set all fields to a wave, cells by cells: `set` would take several states of memory on the host."""
-    many = 8192
-    for first in range(0, sim.mesh.num_elem, many):
-        x = sim.mesh.vertices[sim.mesh.cells[first : first + many]].mean(axis=1)
-        smooth = np.sin(0.7 * x[:, 0] + 0.3 * x[:, 1]) * np.cos(0.4 * x[:, 2])
-        shape = (len(x), sim.num_node, len(sim.fields))
-        values = np.broadcast_to(smooth[:, None, None], shape).astype(sim.dtype, order="C")
-        sim._solver.write(lib.UNDA_STATE, first, values)
 
 
 def _profile(sim: DG, ms: float) -> dict[str, dict[str, float]]:
@@ -122,7 +111,7 @@ def measure(
     """
     start = time.perf_counter()
     with DG(mesh, _medium(physics), boundary={"*": "free"}, device=device, threads=threads, **case) as sim:
-        _start(sim)
+        set_wave(sim)
         setup = time.perf_counter() - start
         sim.step(1)
         begin = time.perf_counter()

@@ -186,14 +186,16 @@ def measured(
 
 
 @contextmanager
-def figure(path: Path, title: str, size: tuple[float, float] = (6.4, 4.0), columns: int = 1) -> Iterator[Any]:
-    """Give the axes of a figure, one beside the other, and write it as a PNG file."""
+def figure(
+    path: Path, title: str, size: tuple[float, float] = (6.4, 4.0), columns: int = 1, lines: int = 1
+) -> Iterator[Any]:
+    """Give the axes of a figure, one beside the other, line by line if several; write it as a PNG file."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    made, axes = plt.subplots(1, columns, figsize=size, layout="constrained")
+    made, axes = plt.subplots(lines, columns, figsize=size, layout="constrained")
     made.suptitle(title, fontsize="medium")
     yield axes
     made.savefig(path, dpi=120)

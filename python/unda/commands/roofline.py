@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..method.speed import RESOURCES
 from .measuring import grouped
 
 
@@ -31,7 +32,8 @@ def placed(
     -------
     dict of str to dict
         Of each function ``ms`` (a step), ``flops`` and ``bytes`` of a launch, ``flops_per_byte``,
-        ``gflops``, ``gbytes_per_second``, ``roofline_gflops``, ``percent_of_roofline``.
+        ``gflops``, ``gbytes_per_second``, ``roofline_gflops``, ``percent_of_roofline``, and what `profile`
+        says that it has of the device.
 
     Examples
     --------
@@ -55,6 +57,7 @@ def placed(
             "gbytes_per_second": one["bytes"] / one["seconds"] / 1e9,
             "roofline_gflops": roof / 1e9,
             "percent_of_roofline": 100 * one["flops"] / one["seconds"] / roof,
+            **{word: one[word] for word in RESOURCES if word in one},
         }
     return found
 
@@ -62,7 +65,7 @@ def placed(
 def by_function(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each of the ``functions`` of rows."""
     return [
-        {**row, "function": name.removeprefix("dg_"), **part}
+        {**row, "function": name.removeprefix("dg_"), "function_name": name, **part}
         for row in rows
         for name, part in row["functions"].items()
     ]
@@ -70,6 +73,8 @@ def by_function(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def draw(ax: Any, rows: Iterable[dict[str, Any]], limits: Mapping[str, float]) -> None:
     """Draw the functions of rows, and the roofs of both precisions."""
+    import matplotlib
+
     table = by_function(rows)
     places = [row["flops_per_byte"] for row in table]
     for dtype, line in (("float32", "k-"), ("float64", "k:")):
@@ -78,6 +83,7 @@ def draw(ax: Any, rows: Iterable[dict[str, Any]], limits: Mapping[str, float]) -
         x = [0.5 * min([ridge, *places]), ridge, 2 * max([ridge, *places])]
         ax.loglog(x, [min(most, one * limits["copy"]) / 1e9 for one in x], line)
     colors: dict[str, Any] = {}
+    ax.set_prop_cycle(color=[matplotlib.colormaps["tab20"](i) for i in range(20)])
     kinds = grouped(table, lambda row: (f"{row['kernel']} {row['function']}", row["dtype"]))
     for (name, dtype), of in kinds.items():
         drawn = ax.plot(of["flops_per_byte"], of["gflops"], "o" if dtype == "float32" else "x", ms=4,

@@ -503,9 +503,11 @@ class Simulation(Pictures):
         -------
         dict of str to dict
             For each kernel ``seconds`` (median of a launch) and ``launches`` a step, and of `DG` what a
-            launch needs: ``flops`` and compulsory ``bytes``; "record" is that of receivers. For "stage", all
-            kernels of one together but for "record", also ``gdof_per_second`` (`FD`: ``gcell_per_second``),
-            ``gflops``, ``gbytes_per_second`` (compulsory) and
+            launch needs: ``flops`` and compulsory ``bytes``, and, but for cuBLAS, what it has of the device:
+            ``registers`` and ``spill_bytes`` of a thread, ``shared_bytes`` and ``threads`` of a block,
+            ``blocks`` on an SM and ``occupancy``, their warps over the most; "record" is that of
+            receivers. For "stage", all kernels of one together but for "record", also ``gdof_per_second``
+            (`FD`: ``gcell_per_second``), ``gflops``, ``gbytes_per_second`` (compulsory) and
             ``percent_of_limit``, of the tighter of the measured limits, see ``rate`` of the method.
 
         Raises

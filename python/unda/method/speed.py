@@ -12,6 +12,9 @@ from .._check import integer
 from .._core import lib
 from ..limits import device_limits
 
+#: What a kernel has of the device, by the names of unda_profile.
+RESOURCES = ("registers", "spill_bytes", "shared_bytes", "threads", "blocks", "occupancy")
+
 
 def rate(sim: Any, num: int, seconds: float, limits: Any) -> dict[str, float]:
     """Return what `rate` returns, of num cells of a mesh or nodes of a grid."""
@@ -39,8 +42,10 @@ def kernel_seconds(sim: Any, runs: int) -> dict[str, dict[str, float]]:
         for i in range(profile.num_kernel)
     }  # fmt: skip
     for i in range(profile.num_kernel):
+        one = found[_core.text(profile.name[i])]
         if profile.flops[i] > 0:
-            work = {"flops": float(profile.flops[i]), "bytes": float(profile.bytes[i])}
-            found[_core.text(profile.name[i])] |= work
+            one |= {"flops": float(profile.flops[i]), "bytes": float(profile.bytes[i])}
+        if profile.threads[i] > 0:
+            one |= {name: getattr(profile, name)[i] for name in RESOURCES}
     found["stage"] = {"seconds": float(profile.stage_seconds)}
     return found
