@@ -5,7 +5,6 @@
 
 #include "common/index.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
 static unda_status forecast(unda_solver *s)
 {
     struct dg_cuda t = {0};
-    TRY(plan_choose(s, INT_MAX, &t.plan));
+    TRY(plan_choose(s, &t.plan));
     list_arrays(s, &t);
     return UNDA_OK;
 }
@@ -136,11 +135,12 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     /* options that no kernel takes are refused before a device is looked for */
-    TRY(plan_choose(s, INT_MAX, &t->plan));
+    TRY(plan_choose(s, &t->plan));
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
-    TRY(plan_choose(s, gpu_info(t->gpu)->compute_capability, &t->plan));
-    TRY(plan_check_device(&t->plan, gpu_info(t->gpu)->compute_capability));
+    dg_tables(s)->capability = gpu_info(t->gpu)->compute_capability;
+    TRY(plan_choose(s, &t->plan)); /* again, for this device */
+    TRY(plan_check_device(&t->plan, dg_tables(s)->capability));
     list_arrays(s, t);
     TRY(gpu_stream_new(&t->stream, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));

@@ -13,6 +13,7 @@
 enum { HEX_METRIC = 10 };
 
 struct dg {
+    int capability; /* compute capability of the device, 80 for 8.0; 0: none is known yet */
     const struct physics *physics;
     struct space space;
     int32_t flux;

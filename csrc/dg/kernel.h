@@ -35,6 +35,7 @@ struct plan {
     int rows;
     int resident; /* blocks that an SM's shared memory has room for, the rest is L1; 0: the driver decides */
     int64_t num_matrix, num_table; /* numbers of the kernel's matrices and of its table on the device */
+    int tile_pad, tile_room;       /* TILE_PAD of cuda/dg/tile.h, 0: its rule; TILE_ROOM */
     int pitch;                     /* nodes that km elements have room for, where the layout is padded */
     int km;                        /* 0: 1 */
     bool tf32;                     /* matrix products by a library may round to TF32 */
@@ -92,9 +93,11 @@ DG_KERNELS(DG_KERNEL)
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 /* Words between the fields of one node and the next there: PAD. */
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
-/* The plan that options ask for; needs only the sizes in dg_tables(s). "auto" takes no kernel that needs a higher compute
- * capability. */
-unda_status plan_choose(const unda_solver *s, int compute_capability, struct plan *plan);
+/* The plan that options ask for; needs only the sizes and the capability in dg_tables(s): "auto" takes no kernel that
+ * needs a higher one. */
+unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* Whether products in float64 may be left to tensor cores: on a device, or one that is not known, that has them. */
+bool plan_has_double_tensor_cores(const unda_solver *s);
 /* Refuses a device that lacks what the kernel needs. */
 unda_status plan_check_device(const struct plan *plan, int compute_capability);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...

@@ -5,10 +5,13 @@
 
 #include <string.h>
 
-enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, NUM_PART };
+enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, PRODUCTS, NUM_PART };
 
 /* Values of part matrix: where the products read the blocks' entries. */
 enum { THROUGH_CACHES = 1, IN_SHARED };
+/* Values of part products: by whom. Tensor cores multiply eight rows, columns and inputs four by four. */
+enum { BY_THREADS = 1, ON_TENSOR_CORES };
+enum { UNIT = 8, DEPTH = 4, WARP = 32 };
 
 enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
 
@@ -39,6 +42,11 @@ static int num_column(const unda_solver *s, const struct plan *plan)
     return 2 * num_chunk(s) / plan->part[TURNS];
 }
 
+static int round_up(int count, int unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
 static struct rows find_rows(const unda_solver *s, const struct plan *plan)
 {
     int rows = plan->rows;
@@ -57,9 +65,50 @@ static struct rows find_rows(const unda_solver *s, const struct plan *plan)
     return at;
 }
 
-static int round_up(int count, int unit)
+static bool on_tensor_cores(const struct plan *plan)
 {
-    return (count + unit - 1) / unit * unit;
+    return plan->part[PRODUCTS] == ON_TENSOR_CORES;
+}
+
+/* Steps of a block on tensor cores. */
+static int num_step(const struct block_sizes *sizes, int block)
+{
+    return round_up(block_columns(sizes, block), DEPTH) / DEPTH;
+}
+
+/* Entries of the orbits of a warp there, in all four blocks. */
+static int warp_entries(const struct block_sizes *sizes, int rows)
+{
+    int steps = 0;
+    for (int block = 0; block < NUM_BLOCK; block++)
+        steps += num_step(sizes, block);
+    return steps * DEPTH * rows;
+}
+
+/* Tiles of rows that warps or threads take: of each block, or on tensor cores of orbits. */
+static int num_tile(const struct plan *plan, const struct rows *at)
+{
+    return on_tensor_cores(plan) ? round_up(at->sizes.nodes[0], plan->rows) / plan->rows : at->tiles;
+}
+
+static int64_t count_entries(const struct plan *plan, const struct rows *at)
+{
+    /* the last column asks for one more, the last step for two */
+    if (on_tensor_cores(plan))
+        return num_tile(plan, at) * warp_entries(&at->sizes, plan->rows) + 2 * DEPTH * plan->rows;
+    int count = plan->rows;
+    for (int block = 0; block < NUM_BLOCK; block++)
+        count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
+    return round_up(count, 4); /* whole vectors */
+}
+
+/* Threads that the products of a tile of rows take. */
+static int threads_of_rows(const unda_solver *s, const struct plan *plan)
+{
+    int columns = num_column(s, plan) * plan->tile;
+    if (on_tensor_cores(plan))
+        return WARP * (DIRECTIONS * columns / UNIT / plan->part[COLS]);
+    return columns / plan->part[COLS];
 }
 
 /* Elements beside each other that are summed at once: 16 bytes, where the tile has them. */
@@ -71,28 +120,29 @@ static int run_of(const unda_solver *s, int tile)
     return run;
 }
 
-/* Whether the sums of jumps take the place of the state, which a single turn has read by then (block_rows.h). */
-static bool faces_in_state(const unda_solver *s, const struct plan *plan, const struct rows *at)
+/* Words that the sums of jumps have more than the state, whose place they take. */
+static int missing_room(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
-    int state = at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
-    return plan->part[TURNS] == 1 && at->num_face * at->pitch <= state;
+    return at->num_face * at->pitch -
+           at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
 static void size(const unda_solver *s, struct plan *plan)
 {
     struct rows at = find_rows(s, plan);
-    int work = round_up(at.tiles * num_column(s, plan) * (plan->tile / plan->part[COLS]), 32);
+    int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
-    int inputs = at.num_node + (faces_in_state(s, plan, &at) ? 0 : at.num_face);
-    int rows = inputs > at.num_result ? inputs : at.num_result;
+    /* The sums of jumps take the place of the state where a single turn has read it by then (block_rows.h). */
+    int room = missing_room(s, plan, &at);
+    plan->tile_room = room > 0 && on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
+    bool apart = plan->part[TURNS] > 1 || room > plan->tile_room;
+    int inputs = at.num_node + (apart ? at.num_face : 0);
+    int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
+    int rows = inputs > results ? inputs : results;
     plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
-    plan->num_matrix = plan->rows; /* the last column asks for one more */
-    for (int block = 0; block < NUM_BLOCK; block++)
-        plan->num_matrix +=
-            (int64_t)round_up(at.sizes.nodes[block], plan->rows) * block_columns(&at.sizes, block);
-    plan->num_matrix = round_up((int)plan->num_matrix, 4); /* whole vectors */
+    plan->num_matrix = count_entries(plan, &at);
     if (plan->part[MATRIX] == IN_SHARED)
         plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
 }
@@ -108,11 +158,31 @@ static int blocks_at_once(const struct plan *plan)
     return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
 }
 
-/* Acoustic waves in float32 by degree; measured on an H100. */
-static const int tiles[MAX_DEGREE + 1][NUM_PART] = {
-    [3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1},  [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1},
-    [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396},     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660},
-    [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528}, [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1}};
+/* By physics, precision and degree; measured on an H100. */
+static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
+    [UNDA_ACOUSTIC][UNDA_FLOAT32] = {[3] = {8, 2, 32, 2, 2, THROUGH_CACHES, 1, 1, BY_THREADS},
+                                     [4] = {8, 2, 16, 4, 4, IN_SHARED, 1, 1, BY_THREADS},
+                                     [5] = {8, 2, 16, 1, 4, IN_SHARED, 1, 396, BY_THREADS},
+                                     [6] = {8, 2, 8, 5, 2, THROUGH_CACHES, 1, 660, BY_THREADS},
+                                     [7] = {8, 2, 8, 4, 4, THROUGH_CACHES, 1, 528, BY_THREADS},
+                                     [8] = {8, 2, 8, 3, 2, THROUGH_CACHES, 1, 1, BY_THREADS}},
+    [UNDA_ACOUSTIC][UNDA_FLOAT64] = {[3] = {8, 2, 8, 7, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [4] = {8, 3, 8, 5, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [5] = {8, 3, 4, 8, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [6] = {8, 3, 4, 5, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [7] = {8, 3, 4, 4, 4, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [8] = {8, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                     [9] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
+    [UNDA_ELASTIC][UNDA_FLOAT64] = {[5] = {8, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [6] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [7] = {8, 3, 4, 1, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES},
+                                    [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 3, 1, ON_TENSOR_CORES}},
+    [UNDA_MAXWELL][UNDA_FLOAT64] = {[5] = {8, 6, 4, 4, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [6] = {8, 6, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [7] = {8, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                                    [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES},
+                                    [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
 /* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
@@ -129,23 +199,66 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
         part[TILE] = plan->tile /= 2;
 }
 
+/* Threads that a block should not exceed where nothing was measured. */
+enum { MOST_THREADS = 768 };
+
+/* On tensor cores: four elements, the fewest that leave no lane idle. */
+static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
+{
+    int *part = plan->part;
+    part[ROWS] = plan->rows = UNIT;
+    part[COLS] = 3;
+    part[BLOCKS] = 1;
+    part[UNROLL] = 2;
+    part[MATRIX] = THROUGH_CACHES;
+    part[AHEAD] = 1;
+    part[TILE] = plan->tile = 4;
+    size(s, plan);
+    part[TURNS] = plan->shared_bytes > USUAL_SHARED ? num_chunk(s) : 1;
+    for (size(s, plan); plan->threads > MOST_THREADS; size(s, plan))
+        part[ROWS] = plan->rows += UNIT;
+}
+
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
-    struct plan plan = {.part = {[TURNS] = 1}};
-    const int *measured = tiles[o->degree];
-    if (o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && measured[ROWS])
-        memcpy(plan.part, measured, sizeof tiles[0]);
+    int given = kernel_part(o, "products");
+    int products = given ? given : plan_has_double_tensor_cores(s) ? ON_TENSOR_CORES : BY_THREADS;
+    struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
+    const int *measured = tiles[o->physics][o->precision][o->degree];
+    if (measured[PRODUCTS] == products)
+        memcpy(plan.part, measured, sizeof tiles[0][0][0]);
+    else if (products == ON_TENSOR_CORES)
+        usual_tensor_parts(s, &plan);
     else
         usual_parts(s, &plan);
     memcpy(part, plan.part, sizeof plan.part);
 }
 
+static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
+{
+    const int *part = plan->part;
+    int columns = DIRECTIONS * num_column(s, plan) * part[TILE];
+    if (s->options.precision != UNDA_FLOAT64)
+        FAIL(UNDA_ERR_ARG, "products is %d, on tensor cores, found dtype float32, expected float64: take %d",
+             ON_TENSOR_CORES, BY_THREADS);
+    if (part[ROWS] % UNIT || part[TILE] % DEPTH || WARP % part[TILE] || columns / UNIT % part[COLS])
+        FAIL(UNDA_ERR_ARG,
+             "rows is %d, tile %d and cols %d, expected a multiple of %d, 4, 8, 16 or 32, and a divisor of "
+             "%d: "
+             "tensor cores multiply eight rows and columns at once",
+             part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
+    return UNDA_OK;
+}
+
 static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     const int *part = plan->part;
-    if (part[TILE] % part[COLS])
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
+    if (on_tensor_cores(plan))
+        TRY(check_tensor(s, plan));
+    else if (part[TILE] % part[COLS] || part[COLS] > 4)
+        FAIL(UNDA_ERR_ARG,
+             "tile is %d elements a block, expected a multiple of the %d a thread (cols), at most 4",
              part[TILE], part[COLS]);
     if (num_chunk(s) % part[TURNS])
         FAIL(UNDA_ERR_ARG, "turns is %d, expected 1 or %d, in which the fields of %s can be taken",
@@ -176,8 +289,10 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
+    gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
+    gpu_define(defines, "TILE_ROOM=%d", plan->tile_room);
     gpu_define(defines, "TURNS=%d", plan->part[TURNS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
     gpu_define(defines, "WAVE=%d", blocks_at_once(plan));
@@ -195,6 +310,39 @@ static void pack_matrices(const struct blocks *b, int rows, double *matrix)
             for (int k = 0; k < columns; k++)
                 matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
         matrix += round_up(b->sizes.nodes[block], rows) * columns;
+    }
+}
+
+/* Orbits by the characters that they have: all, 0 and 1, 0 and 2, 0 alone. */
+static int kind_of(const struct orbit *orbit)
+{
+    return orbit->sum[3] >= 0 ? 0 : orbit->sum[1] >= 0 ? 1 : orbit->sum[2] >= 0 ? 2 : 3;
+}
+
+static void sort_orbits(const struct blocks *b, const struct orbit *sorted[MOST_BLOCK_NODE])
+{
+    enum { NUM_KIND = 4 };
+    int num = 0;
+    for (int kind = 0; kind < NUM_KIND; kind++)
+        for (int o = 0; o < b->num_orbit; o++)
+            if (kind_of(&b->orbit[o]) == kind)
+                sorted[num++] = &b->orbit[o];
+}
+
+/* As cuda/dg/block_mma.h has it: row g of a tile, column t in lane 4 g + t. */
+static void pack_fragments(const struct blocks *b, int rows, double *matrix)
+{
+    const struct orbit *sorted[MOST_BLOCK_NODE];
+    sort_orbits(b, sorted);
+    for (int o = 0; o < b->num_orbit; o++) {
+        double *to =
+            matrix + o / rows * warp_entries(&b->sizes, rows) + o % rows / UNIT * WARP + o % UNIT * DEPTH;
+        for (int block = 0; block < NUM_BLOCK; block++) {
+            int columns = block_columns(&b->sizes, block), row = sorted[o]->sum[block];
+            for (int k = 0; k < columns && row >= 0; k++)
+                to[k / DEPTH * DEPTH * rows + k % DEPTH] = b->matrix[block][row * columns + k];
+            to += num_step(&b->sizes, block) * DEPTH * rows;
+        }
     }
 }
 
@@ -242,12 +390,16 @@ static void pack_node(const struct blocks *b, const struct rows *at, int node, i
     record[1] = pair(place[2], 0);
 }
 
-static void pack_table(const struct blocks *b, const struct rows *at, int32_t *table)
+static void pack_table(const struct blocks *b, const struct plan *plan, const struct rows *at, int32_t *table)
 {
+    const struct orbit *sorted[MOST_BLOCK_NODE];
+    sort_orbits(b, sorted);
     for (int o = 0; o < b->num_orbit; o++, table += ORBIT_WORDS)
-        pack_orbit(&b->orbit[o], at, false, table);
+        pack_orbit(on_tensor_cores(plan) ? sorted[o] : &b->orbit[o], at, false, table);
     for (int o = 0; o < b->num_face_orbit; o++, table += ORBIT_WORDS)
         pack_orbit(&b->face_orbit[o], at, true, table);
+    if (on_tensor_cores(plan)) /* results are in rows of nodes */
+        return;
     for (int node = 0; node < at->num_node; node++, table += NODE_WORDS)
         pack_node(b, at, node, table);
 }
@@ -258,8 +410,11 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     struct rows at = find_rows(s, plan);
     struct blocks *b;
     TRY(blocks_new(&b, el));
-    pack_matrices(b, plan->rows, matrix);
-    pack_table(b, &at, table);
+    if (on_tensor_cores(plan))
+        pack_fragments(b, plan->rows, matrix);
+    else
+        pack_matrices(b, plan->rows, matrix);
+    pack_table(b, plan, &at, table);
     blocks_free(b);
     return UNDA_OK;
 }
@@ -268,21 +423,27 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
 static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    return o->physics == UNDA_ACOUSTIC && o->precision == UNDA_FLOAT32 && o->integrator == UNDA_LSRK4 &&
-           !dg_tables(s)->both_jumps && o->degree >= 5 && o->degree <= 8;
+    bool lsrk = o->integrator == UNDA_LSRK4;
+    const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
+    if (dg_tables(s)->both_jumps)
+        return false;
+    if (o->precision == UNDA_FLOAT64)
+        return plan_has_double_tensor_cores(s) && o->degree >= first[o->physics];
+    return o->physics == UNDA_ACOUSTIC && lsrk && o->degree >= 5 && o->degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_blocks = {
     .base = {"blocks",
              NUM_PART,
              {[ROWS] = {"rows", 1, 64, UNDA_TUNED_BY_ONE},
-              [COLS] = {"cols", 1, 4, UNDA_TUNED_BY_HALF},
+              [COLS] = {"cols", 1, 36, UNDA_TUNED_BY_HALF},
               [TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
               [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
               [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
               [MATRIX] = {"matrix", THROUGH_CACHES, IN_SHARED, UNDA_TUNED_BY_ONE},
               [TURNS] = {"turns", 1, 3, UNDA_TUNED_NOT},
-              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},
+              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF},
+              [PRODUCTS] = {"products", BY_THREADS, ON_TENSOR_CORES, UNDA_TUNED_NOT}}},
     .file = "dg/blocks.cu",
     .layout = &layout_nodes,
     .num_function = 1,

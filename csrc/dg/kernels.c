@@ -24,6 +24,8 @@ static int64_t round_up(int64_t count, int64_t unit)
 
 int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols)
 {
+    if (plan->tile_pad)
+        return plan->tile_pad;
     int num_face_node = dg_tables(s)->space.num_face_node;
     int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
     lanes = lanes < 2 ? 1 : lanes < num_face_node ? lanes : num_face_node;
@@ -35,7 +37,7 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int quad = 16 / s->real_bytes, pad = plan_tile_pad(s, plan, cols);
-    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad) + plan->tile_room, quad) +
                     round_up(dg->space.num_face * dg->space.num_face_node *
                                  (p->num_jump[dg->both_jumps] * plan->tile + pad),
                              quad) +
@@ -52,24 +54,25 @@ static bool has_parts(const unda_solver_options *o, const struct kernel *kernel)
 }
 
 /* Options were checked. "auto": the first kernel of the shape that has the parts and is preferred for this case. */
-static const struct dg_kernel *find_kernel(const unda_solver *s, int compute_capability)
+static const struct dg_kernel *find_kernel(const unda_solver *s)
 {
+    int capability = dg_tables(s)->capability;
     for (int i = 0; dg_kernels[i]; i++)
         if (kernel_is(&s->options, dg_kernels[i]->name))
             return (const struct dg_kernel *)dg_kernels[i];
     for (int i = 0; dg_kernels[i]; i++) {
         const struct dg_kernel *kernel = (const struct dg_kernel *)dg_kernels[i];
         if (kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
-            has_parts(&s->options, &kernel->base) && kernel->capability <= compute_capability &&
+            has_parts(&s->options, &kernel->base) && (capability == 0 || kernel->capability <= capability) &&
             (!kernel->preferred || kernel->preferred(s)))
             return kernel;
     }
     return NULL;
 }
 
-unda_status plan_choose(const unda_solver *s, int compute_capability, struct plan *plan)
+unda_status plan_choose(const unda_solver *s, struct plan *plan)
 {
-    *plan = (struct plan){.kernel = find_kernel(s, compute_capability)};
+    *plan = (struct plan){.kernel = find_kernel(s)};
     if (!plan->kernel)
         FAIL(UNDA_ERR_ARG, "no kernel has all the options that are given, from %s on: name one with its own",
              s->options.part[0].name);
@@ -91,6 +94,13 @@ unda_status plan_check_device(const struct plan *plan, int compute_capability)
              plan->kernel->base.name, least / 10, least % 10, compute_capability / 10,
              compute_capability % 10);
     return UNDA_OK;
+}
+
+bool plan_has_double_tensor_cores(const unda_solver *s)
+{
+    enum { FIRST = 80 };
+    int capability = dg_tables(s)->capability;
+    return s->options.precision == UNDA_FLOAT64 && (capability == 0 || capability >= FIRST);
 }
 
 /* ---- compiling ---- */
@@ -191,7 +201,7 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
 {
     struct gpu_defines defines = {.num = 0};
     struct plan plan;
-    TRY(plan_choose(s, compute_capability, &plan));
+    TRY(plan_choose(s, &plan));
     TRY(plan_check_device(&plan, compute_capability));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
     struct gpu_source source = plan_source(s, &plan, update, &defines);
@@ -216,6 +226,7 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 {
     struct dg *dg = dg_tables(s);
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    dg->capability = compute_capability;
     if (dg->metric_nodes) {
         TRY(element_new(&dg->space.element, UNDA_HEX, s->options.degree));
         int given = kernel_part(&s->options, "metric");

@@ -1,5 +1,5 @@
-/* mma.h: products of small matrices by a warp on tensor cores, C += A B, from compute capability 8.0 on. The includer
- * defines DEVICE.
+/* mma.h: products of small matrices by a warp on tensor cores, C += A B, from compute capability 8.0 on; those of FP64
+ * by multiply-adds on older devices. The includer defines DEVICE.
  *
  * A register holds two FP16 numbers, the first one in its low half. With g = lane / 4, t = lane % 4 a lane holds
  *   of A [16][16]  a0: row g,      columns 2t, 2t + 1;      of B [16][8]  b0: rows 2t, 2t + 1, column g
@@ -62,12 +62,26 @@ DEVICE void multiply_add(float (&c)[4], const unsigned (&a)[2], const unsigned (
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 }
+#if __CUDA_ARCH__ >= 800
 DEVICE void multiply_add(double (&c)[2], double a, double b)
 {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c[0]), "+d"(c[1])
         : "d"(a), "d"(b));
 }
+#else /* right on any device, and slow */
+DEVICE void multiply_add(double (&c)[2], double a, double b)
+{
+    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        double left = __shfl_sync(~0u, a, 4 * g + k);
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            c[i] += left * __shfl_sync(~0u, b, 4 * (2 * t + i) + k);
+    }
+}
+#endif
 #endif
 
 #endif

@@ -12,7 +12,9 @@ enum {
                  : TILE % 2 == 0 ? 2
                                  : 1, /* elements in line first */
     NODE_GROUPS = THREADS / TILE,
-    BATCH = 2 /* nodes whose old state is asked for at once, while the ones before are updated */
+    /* nodes whose old state is asked for at once, while the ones before are updated; on tensor cores there are many
+     * threads, which wait for each other instead and need fewer registers */
+    BATCH = ON_TENSOR_CORES ? 1 : 2
 };
 
 /* Element of the tile and first node of this thread. */
@@ -77,23 +79,22 @@ static __device__ __forceinline__ void load_batch(const dg_args &a, long long el
         }
 }
 
-/* As add_sources of update.h, in few instructions: few blocks have sources, and none waits for these. */
-static __device__ __forceinline__ void add_few_sources(const dg_args &a, long long elem, int node, REAL *rhs)
+/* Stores the new state of a node; on tensor cores that of elements beside each other by two threads at once. */
+static __device__ __forceinline__ void update_node(const dg_args &a, const factors &by, long long elem, int e,
+                                                   int count, int begin, old_state &old, const REAL *rhs,
+                                                   int more)
 {
-#pragma unroll 1
-    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
-        if (a.source_elem[i] == elem) {
-            REAL part[NUM_FIELD];
-            source(a, i, node, part);
-#pragma unroll
-            for (int f = 0; f < NUM_FIELD; f++)
-                rhs[f] += part[f];
-        }
+#if ON_TENSOR_CORES
+    update_pair(a, by, place(elem, begin), old, rhs, {1, NP, e < count, (e ^ 1) < count}, more);
+#else
+    update_by(a, by, place(elem, begin), old, rhs, more);
+#endif
 }
 
+/* elem: number e of the tile, which has count, or beyond the last one, which is then not stored. */
 static __device__ __forceinline__ void update_batch(const dg_args &a, const tile &s, const REAL *x, int e,
-                                                    long long elem, int begin, bool has_source, const REAL *g,
-                                                    const factors &by, batch &now)
+                                                    int count, long long elem, int begin, bool has_source,
+                                                    const REAL *g, const factors &by, batch &now)
 {
 #pragma unroll
     for (int i = 0; i < BATCH; i++) {
@@ -107,28 +108,32 @@ static __device__ __forceinline__ void update_batch(const dg_args &a, const tile
 #pragma unroll
             for (int k = 0; k < CHUNK_SUMS; k++)
                 acc[chunk_sum(chunk, k)] = s.u[node * PITCH_U + chunk_place(chunk, k) * TILE + e];
-        const REAL *coef = coef_at(a, elem, node, g);
+        const REAL *coef = coef_at(a, elem - (e < count ? 0 : e - count + 1), node, g);
         from_reference(acc, g, coef, rhs);
         add_local(now.old[i], coef + NUM_COEF - NUM_LOCAL, rhs);
         if (has_source)
             add_few_sources(a, elem, node, rhs);
-        update_by(a, by, place(elem, begin), now.old[i], rhs, i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
+        update_node(a, by, elem, e, count, begin, now.old[i], rhs, i * NODE_GROUPS * NODE_STRIDE(NUM_FIELD));
     }
 }
 
 /* After the last turn: the new state. now: the first batch, which was asked for earlier. */
 static __device__ __forceinline__ void finish_nodes(const dg_args &a, const tile &s, const REAL *x,
-                                                    thread_nodes mine, long long elem, bool has_source,
-                                                    batch &now)
+                                                    thread_nodes mine, int count, long long elem,
+                                                    bool has_source, batch &now)
 {
+    long long there = elem - (mine.e < count ? 0 : mine.e - count + 1);
     REAL g[WORDS];
-    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * there);
     factors by = factors_of(a);
-#pragma unroll 2
+#pragma unroll(BATCH)
     for (int begin = mine.group; begin < NP; begin += BATCH * NODE_GROUPS) {
         batch next = now;
-        load_batch(a, elem, begin + BATCH * NODE_GROUPS, next);
-        update_batch(a, s, x, mine.e, elem, begin, has_source, g, by, now);
+        if (!ON_TENSOR_CORES)
+            load_batch(a, there, begin + BATCH * NODE_GROUPS, next);
+        update_batch(a, s, x, mine.e, count, elem, begin, has_source, g, by, now);
+        if (ON_TENSOR_CORES)
+            load_batch(a, there, begin + BATCH * NODE_GROUPS, next);
         now = next;
     }
 }

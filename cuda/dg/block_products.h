@@ -4,7 +4,7 @@
 #ifndef UNDA_DG_BLOCK_PRODUCTS_H
 #define UNDA_DG_BLOCK_PRODUCTS_H
 
-#include "dg/block_rows.h"
+#include "dg/block_sums.h"
 
 enum { TILE_THREADS = COLUMNS * TILE / COLS }; /* that share a row tile */
 
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 }
 
 /* Inputs in x, and those of faces in y, become results in x. */
-static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, const REAL *y)
+static __device__ __forceinline__ void multiply(const dg_args &, const REAL *entries, REAL *x, const REAL *y)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
@@ -80,6 +80,31 @@ static __device__ __forceinline__ void multiply(const REAL *entries, REAL *x, co
 #pragma unroll
             for (int j = 0; j < 3; j++)
                 store_run<COLS>(x + (tile * ROWS + r) * PITCH + COLUMNS * j * TILE + column, acc[r][j]);
+    __syncthreads();
+}
+
+/* The results of each orbit become the derivatives at its members. one: the thread's first orbit. */
+static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, orbit one)
+{
+#pragma unroll 1
+    for (int i = threadIdx.x; i < NODE_ITEMS; i += THREADS) {
+        orbit next = orbit_of(a, i + THREADS);
+        places at = results_of(one);
+        REAL *column = x + i / RUNS % COLUMNS * TILE + i % RUNS * RUN;
+        REAL v[3][4][RUN] = {};
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+#pragma unroll
+            for (int s = 0; s < 4; s++)
+                if (at.of[s] != ABSENT)
+                    load_vector<RUN>(v[j][s], column + COLUMNS * j * TILE + at.of[s]);
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            sum_orbit(v[j]);
+            store_orbit(column + COLUMNS * j * TILE, at, v[j]);
+        }
+        one = next;
+    }
     __syncthreads();
 }
 

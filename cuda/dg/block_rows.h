@@ -15,9 +15,10 @@ struct block_rows {
     int node[4], face[4];   /* the first of them */
     int tile[5], matrix[4]; /* first row tile, where its matrix begins */
     int num_node, num_face, num_orbit, num_face_orbit, num_matrix;
+    int step[4], steps; /* on tensor cores, by character: the first step, all of them */
     constexpr block_rows()
         : nodes(), faces(), node(), face(), tile(), matrix(), num_node(0), num_face(0), num_orbit(0),
-          num_face_orbit(0), num_matrix(0)
+          num_face_orbit(0), num_matrix(0), step(), steps(0)
     {
         constexpr int node_sums[4] = {NODE_SUMS}, face_sums[4] = {FACE_SUMS};
         int words = 0;
@@ -35,7 +36,13 @@ struct block_rows {
         }
         num_orbit = node_sums[0]; /* every orbit has a sum of the first character */
         num_face_orbit = face_sums[0];
-        num_matrix = (words + ROWS + 3) / 4 * 4; /* the last column asks for one more */
+        for (int s = 0; s < 4; s++) {
+            step[s] = steps;
+            steps += (nodes[s ^ 1] + faces[s ^ 1] + 3) / 4;
+        }
+        /* the last column asks for one more, the last step for two */
+        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 2) * 4 * ROWS
+                                     : (words + ROWS + 3) / 4 * 4;
     }
 };
 
@@ -47,9 +54,10 @@ enum {
     NODE_ROWS = block_rows().num_node,
     FACE_ROWS = block_rows().num_face,
     /* Sums of jumps take the place of the state, where a single turn has read all of it. */
-    FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U,
+    FACES_IN_STATE = TURNS == 1 && FACE_ROWS * PITCH <= NP * PITCH_U + TILE_ROOM,
     INPUT_ROWS = NODE_ROWS + (FACES_IN_STATE ? 0 : FACE_ROWS),
-    SHARED_ROWS = INPUT_ROWS > NUM_TILES *ROWS ? INPUT_ROWS : NUM_TILES *ROWS,
+    RESULT_ROWS = ON_TENSOR_CORES ? NODE_ROWS : NUM_TILES * ROWS,
+    SHARED_ROWS = INPUT_ROWS > RESULT_ROWS ? INPUT_ROWS : RESULT_ROWS,
     NUM_MATRIX = block_rows().num_matrix,
     ABSENT = 0xffff
 };
@@ -95,6 +103,10 @@ static __device__ __forceinline__ places results_of(const orbit &one)
 /* Where the derivatives of a node stand, by direction; more: a constant. */
 static __device__ __forceinline__ places load_node_places(const int *table, int node, int more = 0)
 {
+    if (ON_TENSOR_CORES) { /* derivatives of all directions are in the node's row */
+        int row = (node + more) * PITCH;
+        return {{row, row, row, row}};
+    }
     int2 rows = __ldg((const int2 *)(table + 8 * (ORBITS + FACE_ORBITS)) + node + more);
     return unpack(rows.x, rows.y);
 }

@@ -1,5 +1,5 @@
 /* block_sums.h: sums over orbits, four characters of four members, for RUN elements at once: from the tile in shared
- * memory to the inputs of the four blocks, and from their results to nodes. Loads of all directions come before the
+ * memory to the inputs of the four blocks. Loads of all directions come before the
  * first store, since the compiler cannot know that it is to another place. */
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
@@ -30,84 +30,103 @@ static __device__ __forceinline__ void store_orbit(REAL *column, const places &a
             store_run<RUN>(column + at.of[s], v[s]);
 }
 
-/* The first orbits that a thread sums: of nodes and results a column, of face nodes both. */
-static __device__ __forceinline__ orbit first_orbit(const dg_args &a)
+/* A thread takes all directions of an orbit; with the many threads of tensor cores, one: SPREAD threads share the orbit
+ * and need fewer registers. */
+enum {
+    SPREAD = ON_TENSOR_CORES ? 3 : 1,
+    JOINT = 3 / SPREAD,
+    NODE_ITEMS = ORBITS * COLUMNS * RUNS,
+    FACE_ITEMS = FACE_ORBITS * RUNS
+};
+
+/* The orbit of an item of nodes, which is a column; of face nodes, which is both. */
+static __device__ __forceinline__ orbit orbit_of(const dg_args &a, int item)
 {
-    return load_orbit(a.table, threadIdx.x / (COLUMNS * RUNS));
+    return load_orbit(a.table, (SPREAD == 1 ? item : item % NODE_ITEMS) / (COLUMNS * RUNS));
 }
-static __device__ __forceinline__ orbit first_face_orbit(const dg_args &a)
+static __device__ __forceinline__ orbit face_orbit_of(const dg_args &a, int item)
 {
-    return load_orbit(a.table, ORBITS + threadIdx.x / RUNS);
+    return load_orbit(a.table, ORBITS + (SPREAD == 1 ? item : item % FACE_ITEMS) / RUNS);
 }
 
-/* A thread sums a column of an orbit in each direction; one: the first. */
+/* A thread sums a column of an orbit in its directions; one: the first. */
 template <int FIRST>
 static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < ORBITS * COLUMNS * RUNS; i += THREADS) {
-        int e = i % RUNS * RUN, column = i / RUNS % COLUMNS, chunk = FIRST + column / 2, c = column % 2;
-        orbit next = load_orbit(a.table, (i + THREADS) / (COLUMNS * RUNS));
-        REAL sign = c == 0 ? 1 : column_sign(1), v[3][4][RUN];
+    for (int i = threadIdx.x; i < SPREAD * NODE_ITEMS; i += THREADS) {
+        int of = SPREAD == 1 ? 0 : i / NODE_ITEMS, item = SPREAD == 1 ? i : i % NODE_ITEMS;
+        int e = item % RUNS * RUN, column = item / RUNS % COLUMNS, chunk = FIRST + column / 2, c = column % 2;
+        orbit next = orbit_of(a, i + THREADS);
+        REAL sign = c == 0 ? 1 : column_sign(1), v[JOINT][4][RUN];
 #pragma unroll
-        for (int j = 0; j < 3; j++) {
-            int field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
+        for (int k = 0; k < JOINT; k++) {
+            int j = of + k, field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
 #pragma unroll
             for (int g = 0; g < 4; g++)
-                load_vector<RUN>(v[j][g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
+                load_vector<RUN>(v[k][g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
         }
 #pragma unroll
-        for (int j = 0; j < 3; j++) {
-            sum_orbit(v[j]);
+        for (int k = 0; k < JOINT; k++) {
+            sum_orbit(v[k]);
 #pragma unroll
             for (int g = 0; g < 4 * RUN; g++)
-                v[j][g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
-            store_orbit(x + (COLUMNS * j + column) * TILE + e, sums_of(one), v[j]);
+                v[k][g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
+            store_orbit(x + (COLUMNS * (of + k) + column) * TILE + e, sums_of(one), v[k]);
         }
         one = next;
     }
 }
 
-/* Both columns of a chunk, of an orbit of face nodes of the elements from e on, in each direction. */
-template <int CHUNK, int FIRST>
-static __device__ __forceinline__ void sum_face_orbit(const tile &s, REAL *x, const orbit &one, int e)
+/* Both columns of a chunk, of an orbit of face nodes of the elements from e on, in direction J. */
+template <int CHUNK, int FIRST, int J>
+static __device__ __forceinline__ void sum_face_columns(const tile &s, REAL *x, const orbit &one, int e)
 {
+    REAL v[2][4][RUN];
 #pragma unroll
-    for (int j = 0; j < 3; j++) {
-        REAL v[2][4][RUN];
+    for (int g = 0; g < 4; g++) {
+        int face = g % 2 ? J + 1 : 0;
+        REAL y[NUM_JUMP][RUN], lift_coef[NUM_LIFT_COEF][RUN];
 #pragma unroll
-        for (int g = 0; g < 4; g++) {
-            int face = g % 2 ? j + 1 : 0;
-            REAL y[NUM_JUMP][RUN], lift_coef[NUM_LIFT_COEF][RUN];
+        for (int k = 0; k < NUM_JUMP; k++)
+            load_vector<RUN>(y[k], s.s + member(one, J, g) * PITCH_S + k * TILE + e);
+#pragma unroll
+        for (int k = 0; k < NUM_LIFT_COEF; k++)
+            load_vector<RUN>(lift_coef[k], s.lift_coef[face][k] + e);
+#pragma unroll
+        for (int n = 0; n < RUN; n++) {
+            REAL y1[NUM_JUMP], coef1[NUM_LIFT_COEF], acc[NUM_ACC] = {};
 #pragma unroll
             for (int k = 0; k < NUM_JUMP; k++)
-                load_vector<RUN>(y[k], s.s + member(one, j, g) * PITCH_S + k * TILE + e);
+                y1[k] = y[k][n];
 #pragma unroll
             for (int k = 0; k < NUM_LIFT_COEF; k++)
-                load_vector<RUN>(lift_coef[k], s.lift_coef[face][k] + e);
+                coef1[k] = lift_coef[k][n];
+            apply_lift(y1, face, coef1, acc);
 #pragma unroll
-            for (int n = 0; n < RUN; n++) {
-                REAL y1[NUM_JUMP], coef1[NUM_LIFT_COEF], acc[NUM_ACC] = {};
-#pragma unroll
-                for (int k = 0; k < NUM_JUMP; k++)
-                    y1[k] = y[k][n];
-#pragma unroll
-                for (int k = 0; k < NUM_LIFT_COEF; k++)
-                    coef1[k] = lift_coef[k][n];
-                apply_lift(y1, face, coef1, acc);
-#pragma unroll
-                for (int c = 0; c < 2; c++)
-                    v[c][g][n] = face > 0 || column_face0(j, c) ? acc[column_sum(CHUNK, j, c)] : 0;
-            }
-        }
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-            sum_orbit(v[c]);
-            store_orbit(x + (COLUMNS * j + 2 * (CHUNK - FIRST) + c) * TILE + e, sums_of(one), v[c]);
+            for (int c = 0; c < 2; c++)
+                v[c][g][n] = face > 0 || column_face0(J, c) ? acc[column_sum(CHUNK, J, c)] : 0;
         }
     }
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        sum_orbit(v[c]);
+        store_orbit(x + (COLUMNS * J + 2 * (CHUNK - FIRST) + c) * TILE + e, sums_of(one), v[c]);
+    }
+}
+
+/* All chunks of a turn, in the direction `of` or in all. */
+template <int CHUNK, int FIRST>
+static __device__ __forceinline__ void sum_face_orbit(const tile &s, REAL *x, const orbit &one, int e, int of)
+{
+    if (SPREAD == 1 || of == 0)
+        sum_face_columns<CHUNK, FIRST, 0>(s, x, one, e);
+    if (SPREAD == 1 || of == 1)
+        sum_face_columns<CHUNK, FIRST, 1>(s, x, one, e);
+    if (SPREAD == 1 || of == 2)
+        sum_face_columns<CHUNK, FIRST, 2>(s, x, one, e);
     if constexpr (CHUNK + 1 < FIRST + TOGETHER)
-        sum_face_orbit<CHUNK + 1, FIRST>(s, x, one, e);
+        sum_face_orbit<CHUNK + 1, FIRST>(s, x, one, e, of);
 }
 
 /* A thread sums all columns of an orbit of face nodes. */
@@ -115,33 +134,9 @@ template <int FIRST>
 static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < FACE_ORBITS * RUNS; i += THREADS) {
-        orbit next = load_orbit(a.table, ORBITS + (i + THREADS) / RUNS);
-        sum_face_orbit<FIRST, FIRST>(s, x, one, i % RUNS * RUN);
-        one = next;
-    }
-}
-
-/* The results of each orbit become the derivatives at its members. */
-static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, orbit one)
-{
-#pragma unroll 1
-    for (int i = threadIdx.x; i < ORBITS * COLUMNS * RUNS; i += THREADS) {
-        orbit next = load_orbit(a.table, (i + THREADS) / (COLUMNS * RUNS));
-        places at = results_of(one);
-        REAL *column = x + i / RUNS % COLUMNS * TILE + i % RUNS * RUN;
-        REAL v[3][4][RUN] = {};
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-#pragma unroll
-            for (int s = 0; s < 4; s++)
-                if (at.of[s] != ABSENT)
-                    load_vector<RUN>(v[j][s], column + COLUMNS * j * TILE + at.of[s]);
-#pragma unroll
-        for (int j = 0; j < 3; j++) {
-            sum_orbit(v[j]);
-            store_orbit(column + COLUMNS * j * TILE, at, v[j]);
-        }
+    for (int i = threadIdx.x; i < SPREAD * FACE_ITEMS; i += THREADS) {
+        orbit next = face_orbit_of(a, i + THREADS);
+        sum_face_orbit<FIRST, FIRST>(s, x, one, i % RUNS * RUN, SPREAD == 1 ? 0 : i / FACE_ITEMS);
         one = next;
     }
 }

@@ -9,8 +9,9 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
- * blocks are copied to shared memory), NODE_SUMS, FACE_SUMS (sums of each character), TURNS, RUN (elements that are
- * summed at once), AHEAD, WAVE (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h; table: block_rows.h. */
+ * blocks are copied to shared memory), ON_TENSOR_CORES (float64: the products are block_mma.h's, ROWS and COLS as there),
+ * NODE_SUMS, FACE_SUMS (sums of each character), TILE_ROOM (tile.h), TURNS, RUN (elements that are summed at once), AHEAD, WAVE
+ * (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h, block_mma.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE) || !defined(NODE_SUMS) || !defined(FACE_SUMS)
 #error                                                                                                       \
@@ -18,7 +19,11 @@
 #endif
 
 #include "dg/block_finish.h"
+#if ON_TENSOR_CORES
+#include "dg/block_mma.h"
+#else
 #include "dg/block_products.h"
+#endif
 #include "dg/block_sums.h"
 #include "dg/incident.h"
 #include "dg/line_prefetch.h"
@@ -48,7 +53,7 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
                                                  const orbit &of_nodes)
 {
     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
-    orbit of_faces = first_face_orbit(a);
+    orbit of_faces = face_orbit_of(a, threadIdx.x);
     sum_nodes<FIRST>(a, s, x, of_nodes);
     if (FIRST == 0)
         __syncthreads(); /* jumps are complete */
@@ -56,7 +61,7 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
     if (MATRIX_IN_SHARED && FIRST == 0)
         copy_wait<0>();
     __syncthreads();
-    multiply(matrix, x, y);
+    multiply(a, matrix, x, y);
 }
 
 /* All turns, but for the sums of the last one's results. */
@@ -67,7 +72,6 @@ static __device__ __forceinline__ void take_turns(const dg_args &a, tile &s, REA
     take_turn<FIRST>(a, s, x, matrix, of_nodes);
     if constexpr (FIRST + TOGETHER < CHUNKS) {
         sum_results(a, x, of_nodes);
-        __syncthreads();
         keep_sums<FIRST>(a, s, x);
         __syncthreads();
         take_turns<FIRST + TOGETHER>(a, s, x, matrix, of_nodes);
@@ -84,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     int count = left < TILE ? (int)left : TILE;
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
     const REAL *matrix = fetch_matrices(a, x + SHARED_ROWS * PITCH);
-    orbit of_nodes = first_orbit(a);
+    orbit of_nodes = orbit_of(a, threadIdx.x);
     load_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
@@ -92,11 +96,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     prefetch_memory(a, first, count);
     take_turns<0>(a, s, x, matrix, of_nodes);
     thread_nodes mine = nodes_of_thread();
+    /* elements beyond the last one take part where threads store together */
+    bool works = mine.e < (ON_TENSOR_CORES ? TILE : count);
+    long long there = first + (mine.e < count ? mine.e : count - 1);
     batch now;
-    if (mine.e < count)
-        load_batch(a, first + mine.e, mine.group, now);
+    if (works)
+        load_batch(a, there, mine.group, now);
     sum_results(a, x, of_nodes);
-    __syncthreads();
-    if (mine.e < count)
-        finish_nodes(a, s, x, mine, first + mine.e, has_source, now);
+    if (works)
+        finish_nodes(a, s, x, mine, count, first + mine.e, has_source, now);
 }

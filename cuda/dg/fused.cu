@@ -6,7 +6,8 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS,
  * TILE, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME,
- * UNROLL_LIFT, LOCAL. Matrix packing: products.h. */
+ * UNROLL_LIFT, ON_TENSOR_CORES (float64: the products are products_mma.h's, ROWS and COLS as there), LOCAL. Matrix
+ * packing: products.h, products_mma.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE)
 #error                                                                                                       \
@@ -14,8 +15,13 @@
 #endif
 
 #define ROW_GROUPS ((NUM_NODE(DEGREE) + ROWS - 1) / ROWS)
-#define THREADS    (ROW_GROUPS * (TILE / COLS))
+#if ON_TENSOR_CORES
+#define THREADS (32 * ROW_GROUPS * (TILE / 8 / COLS))
+#include "dg/products_mma.h"
+#else
+#define THREADS (ROW_GROUPS * (TILE / COLS))
 #include "dg/products.h"
+#endif
 
 #include "dg/incident.h"
 #include "dg/prefetch.h"
@@ -48,6 +54,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     if (PREFETCH && UPDATE == UPDATE_AB3)
         prefetch(a, a.r1, first, count);
 
+#if ON_TENSOR_CORES
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp % ROW_GROUPS;
+    int e0 = warp / ROW_GROUPS * COLS * 8;
+    const REAL *entry = (const REAL *)a.matrix + group * WARP_ENTRIES + lane;
+    lane_sums sums = {};
+    volume_products(entry, s, lane, e0, sums);
+    __syncthreads();
+    lift_jumps(entry, s, lane, e0, sums);
+    finish(a, first, count, lane, group * ROWS + lane / 4, e0, has_source, sums);
+#else
     int lane = threadIdx.x % LANE_ELEMS, group = threadIdx.x / LANE_ELEMS % ROW_GROUPS;
     int e0 = (threadIdx.x / (LANE_ELEMS * ROW_GROUPS) * LANE_ELEMS + lane) * COLS;
     const REAL *matrix = (const REAL *)a.matrix;
@@ -57,4 +73,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     lift_jumps(matrix + 3 * NP * ROW_GROUPS * ROWS, s, group, e0, acc);
 
     finish(a, first, count, group, e0, has_source, acc);
+#endif
 }

@@ -10,8 +10,11 @@
 #ifndef RUN
 #define RUN COLS /* elements beside each other that a thread reads at once */
 #endif
+#ifndef TILE_ROOM
+#define TILE_ROOM 0 /* words behind the state, which is followed by something larger in its place */
+#endif
 #ifndef TILE_WORDS
-#define TILE_WORDS (NP * PITCH_U)
+#define TILE_WORDS (NP * PITCH_U + TILE_ROOM)
 #endif
 
 enum {

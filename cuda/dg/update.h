@@ -3,6 +3,10 @@
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H
 
+#if ON_TENSOR_CORES
+#include "common/pairs.h"
+#endif
+
 /* f(t) of part i of the sources, and its weights at a node of its element. */
 static __device__ __forceinline__ REAL source_amplitude(const dg_args &a, int i)
 {
@@ -40,6 +44,20 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
             continue;
         add_source(a, i, node, source_amplitude(a, i), rhs);
     }
+}
+
+/* The same of this block's sources in few instructions: few blocks have sources, and none waits for these. */
+static __device__ __forceinline__ void add_few_sources(const dg_args &a, long long elem, int node, REAL *rhs)
+{
+#pragma unroll 1
+    for (int i = a.source_range[blockIdx.x]; i < a.source_range[blockIdx.x + 1]; i++)
+        if (a.source_elem[i] == elem) {
+            REAL part[NUM_FIELD];
+            source(a, i, node, part);
+#pragma unroll
+            for (int f = 0; f < NUM_FIELD; f++)
+                rhs[f] += part[f];
+        }
 }
 
 /* What the update of a node reads besides the right-hand side. A thread loads it for all its nodes of an
@@ -92,9 +110,9 @@ template <bool STEPPED = false> static __device__ __forceinline__ factors factor
 #endif
 }
 
-/* old.q, and old.r of UPDATE_LSRK, become the new ones. */
-static __device__ __forceinline__ void advance(const dg_args &a, const factors &by, old_state &old,
-                                               const REAL *rhs)
+/* The new state in old.q; what is to be stored in r. */
+static __device__ __forceinline__ const REAL *advance(const dg_args &a, const factors &by, old_state &old,
+                                                      const REAL *rhs)
 {
 #if UPDATE == UPDATE_LSRK
 #pragma unroll
@@ -102,28 +120,40 @@ static __device__ __forceinline__ void advance(const dg_args &a, const factors &
         old.r[f] = a.a == 0 ? by.rhs * rhs[f] : SUM2(by.second, old.r[f], by.rhs, rhs[f]);
         old.q[f] = PLUS(old.q[f], by.third, old.r[f]);
     }
+    return old.r;
 #elif UPDATE == UPDATE_AB3
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += SUM3(by.rhs, rhs[f], by.second, old.r1[f], by.third, old.r[f]);
 #endif
+    return rhs;
 }
 
 static __device__ __forceinline__ void update_by(const dg_args &a, const factors &by, long long at,
                                                  old_state &old, const REAL *rhs, int more = 0)
 {
     long long total = a.num_total * NP;
-    REAL *r = (REAL *)a.r;
-    advance(a, by, old, rhs);
-#if UPDATE == UPDATE_LSRK
-    store_node<NUM_FIELD>(r, total, at, old.r, more);
-#else
-    store_node<NUM_FIELD>(r, total, at, rhs, more);
-#endif
+    const REAL *r = advance(a, by, old, rhs);
+    store_node<NUM_FIELD>((REAL *)a.r, total, at, r, more);
 #if UPDATE != UPDATE_RHS
     store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, more);
 #endif
 }
+
+#if ON_TENSOR_CORES
+/* The same by two lanes that work on a node each. Knows layout/nodes.h. */
+static __device__ __forceinline__ void update_pair(const dg_args &a, const factors &by, long long at,
+                                                   old_state &old, const REAL *rhs, const lane_pair &lanes,
+                                                   int more = 0)
+{
+    long long total = a.num_total * NP;
+    const REAL *r = advance(a, by, old, rhs);
+    store_group_pairs<NUM_FIELD>((REAL *)a.r, total, at, r, lanes, more);
+#if UPDATE != UPDATE_RHS
+    store_group_pairs<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, lanes, more);
+#endif
+}
+#endif
 
 template <bool STEPPED = false>
 static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,

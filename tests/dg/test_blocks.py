@@ -140,6 +140,7 @@ def test_the_cyclic_shift_makes_the_other_directions_of_the_first(degree):
         (9, {"rows": 1, "cols": 1, "tile": 4}, "make 1760 threads a block, expected at most 1024"),
         (9, {"tile": 32, "cols": 4}, "needs [0-9]+ KB of shared memory .*, expected at most 227"),
         (2, {"turns": 2}, "turns is 2, expected 1 or 1, in which the fields of acoustic can be taken"),
+        (2, {"products": 2}, "products is 2, on tensor cores, found dtype float32, expected float64: take 1"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
@@ -150,12 +151,24 @@ def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
 
 
 @pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("options", [{"rows": 12}, {"tile": 6}, {"cols": 4}])
+def test_what_tensor_cores_cannot_multiply_is_refused(options):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    with pytest.raises(
+        unda.ArgumentError, match="expected a multiple of 8, 4, 8, 16 or 32, and a divisor of"
+    ):
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", dtype="float64",
+                kernel="blocks", kernel_options=options)  # fmt: skip
+
+
+@pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("degree", "physics", "options"),
     [
-        (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3, "turns": 3}),
-        (7, "acoustic", {"rows": 9, "cols": 4, "tile": 4}),
-        (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2}),
+        (5, "elastic", {"rows": 5, "cols": 2, "tile": 6, "unroll": 3, "turns": 3, "products": 1}),
+        (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2, "products": 1}),
+        (5, "elastic", {"rows": 16, "cols": 1, "unroll": 3, "turns": 3}),
+        pytest.param(4, "acoustic", {"rows": 16, "cols": 1, "tile": 4, "matrix": 2}, marks=pytest.mark.slow),
     ],
 )
 def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):

@@ -31,8 +31,8 @@ API nvrtcVersion(int *major, int *minor) {
     const char *version = getenv("UNDA_EMULATOR_NVRTC");
     return *major = version ? atoi(version) : 13, *minor = 0;
 }
-API nvrtcGetNumSupportedArchs(int *count) { return *count = 2, 0; }
-API nvrtcGetSupportedArchs(int *archs) { return archs[0] = 80, archs[1] = 90, 0; }
+API nvrtcGetNumSupportedArchs(int *count) { return *count = 3, 0; }
+API nvrtcGetSupportedArchs(int *archs) { return archs[0] = 70, archs[1] = 80, archs[2] = 90, 0; }
 API nvrtcCreateProgram(void **out, const char *text, const char *name, int count, const char *const *headers,
                        const char *const *names) {
     char dir[] = "/tmp/unda-emulator-XXXXXX";
