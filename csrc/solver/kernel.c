@@ -5,6 +5,7 @@
 
 #include "solver.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,22 +67,33 @@ bool kernel_has(const struct kernel *kernel, const char *name)
     return find_part(kernel, name) != NULL;
 }
 
+static bool may_be_chosen(const unda_solver_options *o, const struct kernel *kernel)
+{
+    return kernel_fits(o, kernel) && (any(o) || kernel_is(o, kernel->name));
+}
+
+/* The part of this name of the first so many kernels that may be chosen. */
+static const struct kernel_part *part_of_first(const unda_solver_options *o, const struct kernel *const *list,
+                                               int num, const char *name)
+{
+    const struct kernel_part *part = NULL;
+    for (int k = 0; k < num && list[k] && !part; k++)
+        if (may_be_chosen(o, list[k]))
+            part = find_part(list[k], name);
+    return part;
+}
+
 /* A part must belong to one of the kernels that may be chosen. */
 static unda_status check_part(const unda_solver_options *o, const unda_part *given,
                               const struct kernel *const *list)
 {
     char names[512] = "";
-    const struct kernel_part *part = NULL;
-    const struct kernel *first = NULL;
     TRY(check_text("a kernel's part", given->name, sizeof given->name));
+    const struct kernel_part *part = part_of_first(o, list, INT_MAX, given->name);
     for (int k = 0; list[k]; k++)
-        if (kernel_fits(o, list[k]) && (any(o) || kernel_is(o, list[k]->name))) {
-            part = part ? part : find_part(list[k], given->name);
-            for (int i = 0; i < list[k]->num_part; i++)
-                if (!first || !find_part(first, list[k]->part[i].name))
-                    list_name(names, sizeof names, list[k]->part[i].name);
-            first = first ? first : list[k];
-        }
+        for (int i = 0; i < list[k]->num_part && may_be_chosen(o, list[k]); i++)
+            if (!part_of_first(o, list, k, list[k]->part[i].name))
+                list_name(names, sizeof names, list[k]->part[i].name);
     if (!part)
         FAIL(UNDA_ERR_ARG, "%s %s has no option %s, expected one of %s", argument(o),
              any(o) ? "auto" : o->kernel, given->name, names[0] ? names : "none");

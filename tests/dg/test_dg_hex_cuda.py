@@ -280,7 +280,7 @@ def test_auto_is_the_kernel_that_was_measured_to_be_faster(medium, given, kernel
         (
             "tet",
             {"kernel": "lines"},
-            "kernel is lines, which is for .* of auto, blocks, fused, .*, gemm, microblock$",
+            "kernel is lines, which is for .* of auto, tensor, blocks, fused, .*, gemm, microblock$",
         ),
         (
             "hex",

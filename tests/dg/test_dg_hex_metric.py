@@ -90,7 +90,11 @@ def test_the_library_takes_the_cheapest_that_is_exact_and_others_when_told():
     [
         ("hex", "linear", r"metric is 'linear', expected one of \['affine', 'trilinear', 'stored'\]"),
         ("hex", 2, "metric is 2, expected one of"),
-        ("tet", "stored", "kernel auto has no option metric, expected one of rows"),
+        (
+            "tet",
+            "stored",
+            "kernel auto has no option metric, expected one of tile, blocks, unroll, ahead, rows, cols",
+        ),
     ],
 )
 def test_words_that_mean_nothing_are_refused(shape, given, message):
