@@ -313,10 +313,13 @@ def shown(results: list[dict[str, Any]], subject: str, wanted: dict[str, Any]) -
 
 
 def summary(results: list[dict[str, Any]]) -> str:
-    """Return the README's table: a few rows of the first device that has the first of them."""
-    first = next(iter(SHOWN.values()))[0]
-    device = next((r["device"] for r in results if r["driver"] and r["physics"] == first), None)
-    if device is None:
+    """Return the README's table: a few rows of the device that has most of them, of several of the first."""
+    devices: dict[str, int] = {}
+    for device in (result["device"] for result in results if result["driver"]):
+        own = [result for result in results if result["device"] == device]
+        devices[device] = sum(shown(own, *row) is not None for row in SHOWN.values())
+    device = max(devices, key=lambda name: devices[name], default=None)
+    if device is None or not devices[device]:
         return NOTHING
     results = [result for result in results if result["device"] == device]
     lines = [f"| {device}, float32 | rate | of the limit |", "|---|---|---|"]

@@ -62,10 +62,20 @@ def finished(ax: Axes, title: str, column: str, unit: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def of_newest_device(results: Results, on_gpu: bool, subjects: tuple[str, ...]) -> Results:
+    """Results of the device, a GPU or a CPU, on which one of the subjects was measured last."""
+    of_kind = [result for result in results if bool(result["driver"]) == on_gpu]
+    newest = max((one for one in of_kind if one["physics"] in subjects), key=lambda result: result["date"])
+    return [result for result in of_kind if result["device"] == newest["device"]]
+
+
 def dg(results: Results, on_gpu: bool, lines: list[tuple[str, str, str]]) -> Figure:
-    """DG: rate against degree, a panel a physics."""
+    """DG on the device that was measured last: rate against degree, a panel a physics."""
+    subjects = ("acoustic", "elastic", "maxwell")
+    results = of_newest_device(results, on_gpu, subjects)
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.9), layout="constrained", sharey=True)
-    for ax, physics in zip(axes, ("acoustic", "elastic", "maxwell"), strict=True):
+    figure.suptitle(results[0]["device"], fontsize=10)
+    for ax, physics in zip(axes, subjects, strict=True):
         for (integrator, dtype, name), color in zip(lines, (BLUE, ORANGE, GREEN), strict=False):
             rows = rows_of(results, on_gpu, physics, integrator=integrator, dtype=dtype)
             line(ax, rows, "degree", "gdof_per_second", color, name)
@@ -81,7 +91,7 @@ def dg_gpu(results: Results, folder: Path) -> Figure:
     """DG on the GPU."""
     return dg(results, True, [
         ("ab3", "float32", "AB3 step, float32"), ("lsrk4", "float32", "LSRK4 stage, float32"),
-        ("ab3", "float64", "AB3 step, float64"),
+        ("lsrk4", "float64", "LSRK4 stage, float64"),
     ])  # fmt: skip
 
 

@@ -142,17 +142,36 @@ static int64_t num_packet(const unda_solver *s)
     return (int64_t)space->num_face * space->num_face_node * ((words + 1) / 2);
 }
 
+static bool is_small(const unda_solver *s, int64_t tile)
+{
+    return num_packet(s) * tile <= MOST_PACKET;
+}
+
 /* One block on each multiprocessor, all of about the same size. */
+static int64_t tile_of(const unda_solver *s, int num_sm)
+{
+    return (dg_tables(s)->space.num_owned + num_sm - 1) / num_sm;
+}
+
+bool plan_is_resident(const unda_solver *s)
+{
+    enum { NUM_SM = 132, SHARED_BYTES = 227 << 10 };
+    struct plan plan;
+    int64_t tile = tile_of(s, NUM_SM);
+    return s->options.shape == UNDA_TET && !s->options.no_graph && tile > 0 && is_small(s, tile) &&
+           choose(s, tile, SHARED_BYTES, &plan);
+}
+
 void resident_plan(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     const unda_device_info *device = gpu_info(t->gpu);
-    int64_t tile = (dg_tables(s)->space.num_owned + device->num_sm - 1) / device->num_sm;
+    int64_t tile = tile_of(s, device->num_sm);
     int *most = option(&t->plan);
     if (!most)
         return;
     t->resident.asked = *most > 1;
-    bool pays = t->resident.asked || num_packet(s) * tile <= MOST_PACKET;
+    bool pays = t->resident.asked || is_small(s, tile);
     if (*most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
         !choose(s, tile, device->shared_bytes, &t->resident.plan))
         *most = 1;

@@ -98,6 +98,9 @@ int plan_tile_pad(const unda_solver *s, const struct plan *plan, int cols);
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Whether products in float64 may be left to tensor cores: on a device, or one that is not known, that has them. */
 bool plan_has_double_tensor_cores(const unda_solver *s);
+/* cuda_resident.c: whether many steps of kernel fused in one launch pay for so few elements: then "auto" takes it. Of an
+ * H100, so that a forecast, which knows no device, has the same kernel. */
+bool plan_is_resident(const unda_solver *s);
 /* Refuses a device that lacks what the kernel needs. */
 unda_status plan_check_device(const struct plan *plan, int compute_capability);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...

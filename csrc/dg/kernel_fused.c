@@ -104,7 +104,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     const int *measured = tensor_tiles[o->physics][o->degree];
     /* whoever names this kernel has plain arithmetic; and where both jumps are lifted nothing was measured */
     bool faster = plan_has_double_tensor_cores(s) && measured[ROWS] && !kernel_is(o, "fused") &&
-                  !dg_tables(s)->both_jumps;
+                  !dg_tables(s)->both_jumps && !plan_is_resident(s);
     int given = kernel_part(o, "products"), products = given ? given : faster ? ON_TENSOR_CORES : BY_THREADS;
     const int *from = products == BY_THREADS ? tiles[o->physics][o->precision][o->degree]
                       : measured[ROWS]       ? measured

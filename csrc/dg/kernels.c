@@ -53,18 +53,25 @@ static bool has_parts(const unda_solver_options *o, const struct kernel *kernel)
     return true;
 }
 
-/* Options were checked. "auto": the first kernel of the shape that has the parts and is preferred for this case. */
-static const struct dg_kernel *find_kernel(const unda_solver *s)
+static bool is_possible(const unda_solver *s, const struct dg_kernel *kernel)
 {
     int capability = dg_tables(s)->capability;
+    return kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
+           has_parts(&s->options, &kernel->base) && (capability == 0 || kernel->capability <= capability);
+}
+
+/* Options were checked. "auto": the first kernel of the shape that has the parts and is preferred for this case; of small
+ * problems the one that takes many steps a launch. */
+static const struct dg_kernel *find_kernel(const unda_solver *s)
+{
     for (int i = 0; dg_kernels[i]; i++)
         if (kernel_is(&s->options, dg_kernels[i]->name))
             return (const struct dg_kernel *)dg_kernels[i];
+    if (plan_is_resident(s) && is_possible(s, &dg_kernel_fused))
+        return &dg_kernel_fused;
     for (int i = 0; dg_kernels[i]; i++) {
         const struct dg_kernel *kernel = (const struct dg_kernel *)dg_kernels[i];
-        if (kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
-            has_parts(&s->options, &kernel->base) && (capability == 0 || kernel->capability <= capability) &&
-            (!kernel->preferred || kernel->preferred(s)))
+        if (is_possible(s, kernel) && (!kernel->preferred || kernel->preferred(s)))
             return kernel;
     }
     return NULL;

@@ -82,7 +82,8 @@ def test_what_tensor_cores_cannot_multiply_is_refused(dtype, options, message):
 def test_auto_takes_tensor_cores_and_fused_by_name_stays_plain():
     found = {}
     for kernel in ("auto", "fused"):
-        sim = unda.DG(mesh(), unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype="float64", device="cuda",
+        cells = unda.box_mesh((0, 0, 0), (1, 1, 1), (8, 8, 7))  # more than "auto" takes for small
+        sim = unda.DG(cells, unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype="float64", device="cuda",
                       kernel=kernel)  # fmt: skip
         found[kernel] = sim.config["kernel"], sim.config["kernel_options"]["products"]
     assert found == {"auto": ("fused", 2), "fused": ("fused", 1)}
@@ -91,7 +92,7 @@ def test_auto_takes_tensor_cores_and_fused_by_name_stays_plain():
 OLD = """
 import cuda_device, unda
 cuda_device.prepare()
-sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=4,
+sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (8, 8, 7)), unda.Acoustic(rho=1.0, c=1.0), degree=4,
               dtype="float64", device="cuda")
 print(sim.config["kernel"], sim.config["kernel_options"]["products"])
 """

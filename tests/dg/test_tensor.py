@@ -31,6 +31,12 @@ def mesh():
     return unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 1), perturb=0.2, seed=1)
 
 
+@functools.cache
+def large_mesh():
+    """More cells than "auto" takes for small (csrc/dg/cuda_resident.c)."""
+    return unda.box_mesh((0, 0, 0), (1, 1, 1), (10, 9, 9))
+
+
 def medium(physics, contrast):
     """Two materials, cell by cell, `contrast` apart in impedance or, of Maxwell, in permittivity."""
     first = np.where(np.arange(mesh().num_elem) % 2, 1.0, contrast)
@@ -234,8 +240,19 @@ def test_what_the_kernel_cannot_do_is_refused():
 )  # fmt: skip
 def test_auto_takes_it_where_it_was_measured_to_be_faster(options, taken):
     options = {"degree": DEGREE, "dtype": "float32", "device": "cuda"} | options
-    sim = unda.DG(mesh(), medium("acoustic", 1.0), **options)
+    sim = unda.DG(large_mesh(), unda.Acoustic(rho=1.0, c=1.0), **options)
     assert (sim.config["kernel"] == "tensor") == taken
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_auto_takes_plain_fused_for_few_cells_of_which_many_steps_are_one_launch(dtype):
+    """Of 132 blocks, an H100's, with 37 cells each or 36: 4 faces x 10 nodes x 2 packets x 37 is 2,960 > 2,950."""
+    kernels = []
+    for mesh in (large_mesh(), unda.box_mesh((0, 0, 0), (1, 1, 1), (7, 8, 7))):
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=DEGREE, dtype=dtype, device="cuda")
+        kernels.append((sim.config["kernel"], sim.config["kernel_options"].get("products")))
+    large = ("tensor", None) if dtype == "float32" else ("fused", 2)
+    assert kernels == [large, ("fused", 1)]
 
 
 OLD = """
@@ -243,7 +260,7 @@ import cuda_device, unda
 cuda_device.prepare()
 for kernel in ("auto", "tensor"):
     try:
-        sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=3,
+        sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (10, 9, 9)), unda.Acoustic(rho=1.0, c=1.0), degree=3,
                       dtype="float32", device="cuda", kernel=kernel)
         print(sim.config["kernel"])
     except unda.Error as error:
