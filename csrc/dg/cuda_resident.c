@@ -158,7 +158,8 @@ bool plan_is_resident(const unda_solver *s)
     enum { NUM_SM = 132, SHARED_BYTES = 227 << 10 };
     struct plan plan;
     int64_t tile = tile_of(s, NUM_SM);
-    return s->options.shape == UNDA_TET && !s->options.no_graph && tile > 0 && is_small(s, tile) &&
+    return s->options.shape == UNDA_TET && !s->options.no_graph &&
+           kernel_part(&s->options, "resident") != 1 && tile > 0 && is_small(s, tile) &&
            choose(s, tile, SHARED_BYTES, &plan);
 }
 
@@ -204,6 +205,22 @@ static unda_status upload(unda_solver *s)
     return gpu_sync(t->stream);
 }
 
+/* Steps go stage by stage from now on. */
+static void give_up(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    *option(&t->plan) = t->resident.most_step = 1;
+}
+
+/* What a call left that failed is not taken for whole by the next. */
+static void forget(struct resident *r)
+{
+    gpu_pool_free(&r->pool);
+    gpu_module_free(r->module);
+    r->module = NULL;
+    r->matrix = r->mailbox = (gpu_ptr){0};
+}
+
 /* Without room for all its blocks at once the kernel is not used. */
 static unda_status compile(unda_solver *s)
 {
@@ -226,7 +243,7 @@ static unda_status compile(unda_solver *s)
         log_add(UNDA_LOG_WARNING,
                 "the device has room for %lld of %lld resident blocks: steps go stage by stage",
                 (long long)room, (long long)r->num_block);
-        *option(&t->plan) = r->most_step = 1;
+        give_up(s);
     }
     return UNDA_OK;
 }
@@ -293,12 +310,10 @@ static int64_t slots_bytes(const unda_solver *s)
     return tables(s)->resident.num_slot * dg_elem_bytes(s);
 }
 
-unda_status resident_reserve(unda_solver *s)
+static unda_status prepare(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct resident *r = &t->resident;
-    if (r->most_step < 2 || s->max_step < (r->asked ? 1 : LEAST_CALL))
-        return UNDA_OK;
     if (!r->module || r->incident != (dg_tables(s)->num_incident > 0))
         TRY(compile(s));
     if (r->most_step < 2)
@@ -309,6 +324,22 @@ unda_status resident_reserve(unda_solver *s)
     while (r->num_step > 1 && r->num_step * slots_bytes(s) > HISTORY_BYTES)
         r->num_step /= 2;
     return gpu_pool_alloc(&t->room, t->gpu, &r->history, r->num_step * slots_bytes(s), "receivers");
+}
+
+unda_status resident_reserve(unda_solver *s)
+{
+    struct resident *r = &tables(s)->resident;
+    if (r->most_step < 2 || s->max_step < (r->asked ? 1 : LEAST_CALL))
+        return UNDA_OK;
+    unda_status status = prepare(s);
+    if (status == UNDA_OK)
+        return UNDA_OK;
+    forget(r);
+    if (r->asked || status != UNDA_ERR_DEVICE_MEMORY)
+        return status;
+    log_add(UNDA_LOG_WARNING, "the device has no memory for launches of many steps: steps go stage by stage");
+    give_up(s);
+    return UNDA_OK;
 }
 
 /* ---- steps ---- */

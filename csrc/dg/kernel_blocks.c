@@ -244,10 +244,10 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
              ON_TENSOR_CORES, BY_THREADS);
     if (part[ROWS] % UNIT || part[TILE] % DEPTH || WARP % part[TILE] || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
-             "rows is %d, tile %d and cols %d, expected a multiple of %d, 4, 8, 16 or 32, and a divisor of "
-             "%d: "
-             "tensor cores multiply eight rows and columns at once",
-             part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT);
+             "rows is %d, tile %d and cols %d, expected rows a multiple of %d, tile 4, 8, 16 or 32, and cols "
+             "a "
+             "divisor of %d: tensor cores multiply eight rows and columns at once; or take products %d",
+             part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT, BY_THREADS);
     return UNDA_OK;
 }
 
@@ -427,8 +427,11 @@ static bool preferred(const unda_solver *s)
     const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
     if (dg_tables(s)->both_jumps)
         return false;
+    /* a tile of plain arithmetic is for another kernel */
+    bool plain = !kernel_part(o, "products") &&
+                 (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
     if (o->precision == UNDA_FLOAT64)
-        return plan_has_double_tensor_cores(s) && o->degree >= first[o->physics];
+        return plan_has_double_tensor_cores(s) && !plain && o->degree >= first[o->physics];
     return o->physics == UNDA_ACOUSTIC && lsrk && o->degree >= 5 && o->degree <= 8;
 }
 

@@ -9,6 +9,8 @@ enum { ROWS, COLS, TILE, BLOCKS, UNROLL_VOLUME, UNROLL_LIFT, PRODUCTS, RESIDENT,
 /* Values of part products: by whom. Tensor cores multiply eight rows and columns, four deep. */
 enum { BY_THREADS = 1, ON_TENSOR_CORES };
 enum { UNIT = 8, DEPTH = 4, WARP = 32 };
+/* Most that a block can have on compute capability 9. */
+enum { MOST_SHARED = 227 << 10 };
 
 /* By physics, precision and degree; measured on an H200 (degree 9: after degree 8). */
 static const int tiles[][2][MAX_DEGREE + 1][PRODUCTS] = {
@@ -103,8 +105,11 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     const unda_solver_options *o = &s->options;
     const int *measured = tensor_tiles[o->physics][o->degree];
     /* whoever names this kernel has plain arithmetic; and where both jumps are lifted nothing was measured */
-    bool faster = plan_has_double_tensor_cores(s) && measured[ROWS] && !kernel_is(o, "fused") &&
-                  !dg_tables(s)->both_jumps && !plan_is_resident(s);
+    /* nor has who gives options of plain arithmetic */
+    bool plain = kernel_is(o, "fused") || plan_is_resident(s);
+    for (int i = 0; i < o->num_part; i++)
+        plain = plain || o->part[i].value > 0;
+    bool faster = plan_has_double_tensor_cores(s) && measured[ROWS] && !plain && !dg_tables(s)->both_jumps;
     int given = kernel_part(o, "products"), products = given ? given : faster ? ON_TENSOR_CORES : BY_THREADS;
     const int *from = products == BY_THREADS ? tiles[o->physics][o->precision][o->degree]
                       : measured[ROWS]       ? measured
@@ -135,13 +140,14 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
              ON_TENSOR_CORES, BY_THREADS);
     if (part[RESIDENT] > 1)
         FAIL(UNDA_ERR_ARG,
-             "resident is %d with products %d, expected 1: launches of many steps multiply by threads",
-             part[RESIDENT], ON_TENSOR_CORES);
+             "resident is %d with products %d, expected 1: launches of many steps multiply by threads; or "
+             "take products %d",
+             part[RESIDENT], ON_TENSOR_CORES, BY_THREADS);
     if (part[ROWS] % UNIT || part[TILE] % UNIT || part[TILE] / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
-             "rows is %d, tile %d and cols %d, expected multiples of %d, and a divisor of %d: tensor cores "
-             "multiply eight rows and columns at once",
-             part[ROWS], part[TILE], part[COLS], UNIT, part[TILE] / UNIT);
+             "rows is %d, tile %d and cols %d, expected rows and tile multiples of %d, and cols a divisor of "
+             "tile / %d: tensor cores multiply eight rows and columns at once; or take products %d",
+             part[ROWS], part[TILE], part[COLS], UNIT, UNIT, BY_THREADS);
     return UNDA_OK;
 }
 
@@ -165,6 +171,10 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->threads = (int)threads;
     plan->tile_pad = tensor ? DEPTH : 0;
     plan->shared_bytes = plan_tile_bytes(s, plan, part[COLS]);
+    if (plan->shared_bytes > MOST_SHARED)
+        FAIL(UNDA_ERR_ARG,
+             "tile %d needs %d KB of shared memory a block, expected at most %d: take a smaller tile%s",
+             part[TILE], plan->shared_bytes >> 10, MOST_SHARED >> 10, tensor ? ", or products 1" : "");
     if (tensor)
         plan->num_matrix = groups * warp_entries(s, plan);
     else

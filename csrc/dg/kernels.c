@@ -48,7 +48,7 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
 static bool has_parts(const unda_solver_options *o, const struct kernel *kernel)
 {
     for (int i = 0; i < o->num_part; i++)
-        if (!kernel_has(kernel, o->part[i].name))
+        if (!kernel_takes(kernel, &o->part[i]))
             return false;
     return true;
 }
@@ -97,7 +97,8 @@ unda_status plan_check_device(const struct plan *plan, int compute_capability)
     int least = plan->kernel->capability;
     if (compute_capability < least)
         FAIL(UNDA_ERR_ARG,
-             "kernel %s needs a device of compute capability %d.%d, found %d.%d: take another kernel",
+             "kernel %s needs a device of compute capability %d.%d, found %d.%d: take another kernel, or the "
+             "CPU",
              plan->kernel->base.name, least / 10, least % 10, compute_capability / 10,
              compute_capability % 10);
     return UNDA_OK;

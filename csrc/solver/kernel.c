@@ -5,7 +5,6 @@
 
 #include "solver.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,23 +82,37 @@ static const struct kernel_part *part_of_first(const unda_solver_options *o, con
     return part;
 }
 
-/* A part must belong to one of the kernels that may be chosen. */
+bool kernel_takes(const struct kernel *kernel, const unda_part *given)
+{
+    const struct kernel_part *part = find_part(kernel, given->name);
+    return part && (given->value == 0 || (given->value >= part->low && given->value <= part->high));
+}
+
+/* A part must belong to one of the kernels that may be chosen, and its value be in the range of one. */
 static unda_status check_part(const unda_solver_options *o, const unda_part *given,
                               const struct kernel *const *list)
 {
     char names[512] = "";
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    bool taken = false;
     TRY(check_text("a kernel's part", given->name, sizeof given->name));
-    const struct kernel_part *part = part_of_first(o, list, INT_MAX, given->name);
-    for (int k = 0; list[k]; k++)
-        for (int i = 0; i < list[k]->num_part && may_be_chosen(o, list[k]); i++)
+    for (int k = 0; list[k]; k++) {
+        if (!may_be_chosen(o, list[k]))
+            continue;
+        for (int i = 0; i < list[k]->num_part; i++)
             if (!part_of_first(o, list, k, list[k]->part[i].name))
                 list_name(names, sizeof names, list[k]->part[i].name);
-    if (!part)
+        const struct kernel_part *part = find_part(list[k], given->name);
+        low = part && part->low < low ? part->low : low;
+        high = part && part->high > high ? part->high : high;
+        taken = taken || kernel_takes(list[k], given);
+    }
+    if (low > high)
         FAIL(UNDA_ERR_ARG, "%s %s has no option %s, expected one of %s", argument(o),
              any(o) ? "auto" : o->kernel, given->name, names[0] ? names : "none");
-    if (given->value && (given->value < part->low || given->value > part->high))
+    if (!taken)
         FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d, or 0 to have it chosen", given->name, given->value,
-             part->low, part->high);
+             low, high);
     return UNDA_OK;
 }
 

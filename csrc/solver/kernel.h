@@ -22,6 +22,8 @@ struct kernel {
 int32_t kernel_part(const unda_solver_options *options, const char *name);
 /* Whether a kernel has a part of this name. */
 bool kernel_has(const struct kernel *kernel, const char *name);
+/* Whether a kernel has such a part, and the value is in its range. */
+bool kernel_takes(const struct kernel *kernel, const unda_part *part);
 /* Whether options name this kernel. */
 bool kernel_is(const unda_solver_options *options, const char *name);
 /* Whether a kernel is for the shape of the cells. */

@@ -155,7 +155,7 @@ def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
 def test_what_tensor_cores_cannot_multiply_is_refused(options):
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
     with pytest.raises(
-        unda.ArgumentError, match="expected a multiple of 8, 4, 8, 16 or 32, and a divisor of"
+        unda.ArgumentError, match="expected rows a multiple of 8, tile 4, 8, 16 or 32, and cols a divisor of"
     ):
         unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", dtype="float64",
                 kernel="blocks", kernel_options=options)  # fmt: skip

@@ -67,16 +67,30 @@ def test_any_parts_give_the_rates_of_the_cpu(degree, medium, options):
         (
             "float64",
             {"rows": 12},
-            "rows is 12, tile 16 and cols 1, expected multiples of 8, and a divisor of 2",
+            "rows is 12, tile 16 and cols 1, expected rows and tile multiples of 8, and cols a divisor of tile / 8",
         ),
-        ("float64", {"tile": 12}, "tile 12 and cols 1, expected multiples of 8"),
-        ("float64", {"cols": 3}, "and a divisor of 2"),
+        ("float64", {"tile": 12}, "tile 12 and cols 1, expected rows and tile multiples of 8"),
+        ("float64", {"cols": 3}, "and cols a divisor of tile / 8"),
     ],
 )
 def test_what_tensor_cores_cannot_multiply_is_refused(dtype, options, message):
     with pytest.raises(unda.ArgumentError, match=message):
         unda.DG(mesh(), unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype=dtype, device="cuda", kernel="fused",
                 kernel_options={"products": 2, **options})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("degree", "options"),
+    [(3, {"rows": 5}), (3, {"tile": 64}), (3, {"resident": 7}), (5, {"tile": 6}), (4, {"rows": 4})],
+)
+def test_auto_takes_options_of_plain_arithmetic(degree, options):
+    cells = unda.box_mesh((0, 0, 0), (1, 1, 1), (8, 8, 7))
+    sim = unda.DG(cells, unda.Acoustic(rho=1.0, c=1.0), degree=degree, dtype="float64", device="cuda",
+                  kernel_options=options)  # fmt: skip
+    config = sim.config["kernel_options"]
+    assert (sim.config["kernel"], config["products"]) == ("fused", 1)
+    for name in options.keys() - {"resident"}:
+        assert config[name] == options[name]
 
 
 def test_auto_takes_tensor_cores_and_fused_by_name_stays_plain():

@@ -151,6 +151,35 @@ def test_without_room_for_all_blocks_steps_go_stage_by_stage(monkeypatch, caplog
     assert np.array_equal(*states)
 
 
+@pytest.mark.skipif(cuda_device.is_real(), reason="only the stand-in has as much memory as it is told")
+@pytest.mark.parametrize("asked", [None, {"resident": 256}])
+def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_later(
+    asked, monkeypatch, caplog
+):
+    def made():
+        mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2))
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", kernel_options=asked)
+        sim.set(p=lambda x, y, z: x)
+        return sim
+
+    with made() as whole:
+        whole.step(40)
+        expected, taken = {name: whole.get(name) for name in whole.fields}, whole.memory["device"]
+    monkeypatch.setenv("UNDA_EMULATOR_MEMORY", str(taken + 9000))
+    sim = made()
+    if asked:
+        with pytest.raises(unda.OutOfMemoryError, match="mailboxes"):
+            sim.step(40)
+        monkeypatch.delenv("UNDA_EMULATOR_MEMORY")
+        sim.step(40)
+    else:
+        with caplog.at_level(logging.WARNING):
+            sim.step(40)
+        assert "no memory for launches of many steps: steps go stage by stage" in caplog.text
+    for name in sim.fields:
+        assert np.array_equal(sim.get(name), expected[name])
+
+
 @pytest.mark.parametrize(
     "physics", ["acoustic", *(pytest.param(one, marks=pytest.mark.slow) for one in ("elastic", "maxwell"))]
 )
