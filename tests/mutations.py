@@ -455,7 +455,7 @@ MUTATIONS = [
     ("csrc/mesh/parts.c", "face < num_face; face++", "face <= num_face; face++"),
     ("csrc/dg/cuda.c", "a.source_range += block;", "a.source_range += 0;"),
     ("csrc/dg/cuda.c", "a.incident_range += a.incident_range ? block : 0;", "a.incident_range += 0;"),
-    ("csrc/solver/kernel.c", "given->value > part->high", "given->value > part->high + 1"),
+    ("csrc/solver/kernel.c", "given->value <= part->high", "given->value <= part->high + 1"),
     ("python/unda/method/_options.py", "value, 0, 2**31 - 1)", "value, 0, 2**31 + 1)"),
     ("python/unda/exact/cavity.py", "return e / np.linalg.norm(e)", "return e * np.linalg.norm(e)"),
     ("python/unda/method/grid_plane.py", "<= high[axis] + 0.5 *", "<= high[axis] + 1.5 *"),

@@ -246,7 +246,7 @@ def test_auto_takes_it_where_it_was_measured_to_be_faster(options, taken):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_auto_takes_plain_fused_for_few_cells_of_which_many_steps_are_one_launch(dtype):
-    """Of 132 blocks, an H100's, with 37 cells each or 36: 4 faces x 10 nodes x 2 packets x 37 is 2,960 > 2,950."""
+    """Of 132 blocks, an H100's, one has 37 cells: 4 faces x 10 nodes x 2 packets x 37 is 2,960 > 2,950."""
     kernels = []
     for mesh in (large_mesh(), unda.box_mesh((0, 0, 0), (1, 1, 1), (7, 8, 7))):
         sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=DEGREE, dtype=dtype, device="cuda")
@@ -260,8 +260,9 @@ import cuda_device, unda
 cuda_device.prepare()
 for kernel in ("auto", "tensor"):
     try:
-        sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (10, 9, 9)), unda.Acoustic(rho=1.0, c=1.0), degree=3,
-                      dtype="float32", device="cuda", kernel=kernel)
+        mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (10, 9, 9))
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype="float32", device="cuda",
+                      kernel=kernel)
         print(sim.config["kernel"])
     except unda.Error as error:
         print(str(error).replace("\\n", " "))

@@ -69,5 +69,5 @@ def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux):
     )
     angle = 2 * np.pi * PERIODS
     assert (tensor <= BOUND * angle).all(), (tensor, plain)
-    # Plain float32 rounds its operator once, by 2^-24 at most, and so a frequency: what comes of it is chance.
+    # Plain float32 rounds its operator once, by 2^-24 at most, and so a frequency: the rest is chance.
     assert (tensor <= 10 * np.maximum(plain, angle * 2.0**-24)).all(), (tensor, plain)
