@@ -104,6 +104,7 @@ def test_the_paper_counts_its_layers_among_the_cells(tmp_path):
     assert bench_fd_papers._CELLS == (384, 328, 52)
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_the_paper_is_timed_on_the_device_too(tmp_path, monkeypatch):
     monkeypatch.setattr(bench_fd_papers, "_PAPER", {2: 44.0, 3: 55.0})  # the stand-in takes its time
@@ -152,6 +153,7 @@ def test_a_tile_without_room_ends_its_order(tmp_path):
     assert [row["dts"] for row in rows] == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_the_figure_of_scaling_occupies_more_and_more_multiprocessors(tmp_path, monkeypatch):
     monkeypatch.setattr(bench_fd_papers, "_LEVELS", 4)

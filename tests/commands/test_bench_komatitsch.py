@@ -88,6 +88,7 @@ def test_the_cpu_has_the_mesh_of_the_device_where_it_holds_it_in_time():
     assert why_smaller(10**6, cost, 1e-6, 5e8, 25.0) == "it would take 1 of 0.5 GB"
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_a_mesh_that_the_cpu_holds_is_the_same_for_all(tmp_path, monkeypatch):
     for name in ("_PROBE", "_CPU_NODES"):

@@ -185,7 +185,11 @@ PLANS = [
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("plan", PLANS, ids=str)
+@pytest.mark.parametrize(
+    "plan",
+    [pytest.param(plan, marks=[pytest.mark.slow] * (i % 2 and not REAL)) for i, plan in enumerate(PLANS)],
+    ids=str,
+)
 def test_every_plan_gives_the_same_bits(plan):
     """A block that is not full, several nodes and lines a thread, threads without any."""
     case = {"degree": 3, "dtype": "float32", "boundary": "hard", "flux": "upwind", "integrator": "ab3"}

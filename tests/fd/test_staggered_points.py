@@ -110,7 +110,9 @@ def test_acoustic_waves_of_a_volume():
     assert max(errors.values()) < 0.01, errors
 
 
-@pytest.mark.parametrize("kind", ["force", "moment", "volume"])
+@pytest.mark.parametrize(
+    "kind", ["moment", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("force", "volume"))]
+)
 def test_elastic_waves(kind):
     medium = unda.Elastic(rho=1.2, vp=3.4, vs=2.0)
     f = unda.ricker(2.0 / 20)

@@ -247,7 +247,7 @@ def fields_of(sim):
 @pytest.mark.parametrize(
     "name, case",
     [
-        pytest.param(name, case, marks=[pytest.mark.slow] * ((i + j) % 2 and not REAL))
+        pytest.param(name, case, marks=[pytest.mark.slow] * ((i + j) % 3 and not REAL))
         for i, name in enumerate(["acoustic", "s", "maxwell"])
         for j, case in enumerate(CASES)
     ],

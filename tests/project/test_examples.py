@@ -21,6 +21,7 @@ def run(folder, name, *words):
     return done.stdout
 
 
+@pytest.mark.slow  # by default its notebook says the same
 def test_first_wave_agrees_with_the_exact_traces(tmp_path):
     run(tmp_path, "first_wave.py", "--quick")
     assert (tmp_path / "first_wave.npz").is_file()
@@ -46,6 +47,7 @@ def test_the_layered_model_loses_energy_and_is_reciprocal(tmp_path):
     assert (tmp_path / "layered_elastic.png").stat().st_size > 50000
 
 
+@pytest.mark.slow  # by default its notebook says the same
 def test_a_sphere_scatters_as_mie_said(tmp_path):
     assert "against Mie at radius 1.0000 m" in run(tmp_path, "pec_scattering.py", "--quick")
     assert (tmp_path / "pec_scattering.npz").is_file()
@@ -75,6 +77,7 @@ def relative(one, other):
     return np.sqrt(((one - other) ** 2).sum((1, 2)) / (other**2).sum((1, 2)))
 
 
+@pytest.mark.slow  # by default its notebook says the same
 def test_four_methods_have_the_same_traces(tmp_path):
     said = run(tmp_path, "four_methods.py", "--quick")
     assert said.count(" MB") == 5 + 5  # of each simulation, and in the table
