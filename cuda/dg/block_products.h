@@ -44,7 +44,9 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 }
 
 /* Inputs in x, and those of faces in y, become results in x. */
-static __device__ __forceinline__ void multiply(const dg_args &, const REAL *entries, REAL *x, const REAL *y)
+template <int>
+static __device__ __forceinline__ void multiply(const dg_args &, const tile &, const REAL *entries, REAL *x,
+                                                const REAL *y)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;

@@ -4,16 +4,15 @@
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
 
-#include "dg/block_rows.h"
-#include "dg/tile.h"
+#include "dg/block_scales.h"
 
 enum { RUNS = TILE / RUN };
 
 /* v_s = sum over g of chi_s(g) v_g (blocks.h). */
-static __device__ __forceinline__ void sum_orbit(REAL v[4][RUN])
+template <int NUM> static __device__ __forceinline__ void sum_orbit(REAL (&v)[4][NUM])
 {
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
+    for (int i = 0; i < NUM; i++) {
         REAL a = v[0][i] + v[1][i], b = v[0][i] - v[1][i], c = v[2][i] + v[3][i], d = v[2][i] - v[3][i];
         v[0][i] = a + c;
         v[1][i] = b + d;
@@ -28,6 +27,28 @@ static __device__ __forceinline__ void store_orbit(REAL *column, const places &a
     for (int s = 0; s < 4; s++)
         if (at.of[s] != ABSENT)
             store_run<RUN>(column + at.of[s], v[s]);
+}
+
+/* The inputs of the products: sums times their factors, from word `column` of a row on. */
+static __device__ __forceinline__ void store_inputs(REAL *x, int column, const places &at, REAL v[4][RUN],
+                                                    const REAL *factor)
+{
+#pragma unroll
+    for (int i = 0; i < 4 * RUN; i++)
+        v[i / RUN][i % RUN] *= factor[i % RUN];
+#if SPLIT
+    static_assert(RUN == 4, "two pairs");
+    x += column / 2;
+#pragma unroll
+    for (int s = 0; s < 4; s++)
+        if (at.of[s] != ABSENT) {
+            split_values a = split_two(v[s][0], v[s][1]), b = split_two(v[s][2], v[s][3]);
+            *(int2 *)(x + at.of[s]) = make_int2((int)a.hi, (int)b.hi);
+            *(int2 *)(x + at.of[s] + WIDTH / 2) = make_int2((int)a.lo, (int)b.lo);
+        }
+#else
+    store_orbit(x + column, at, v);
+#endif
 }
 
 /* A thread takes all directions of an orbit; with the many threads of tensor cores, one: SPREAD threads share the orbit
@@ -58,7 +79,10 @@ static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s
         int of = SPREAD == 1 ? 0 : i / NODE_ITEMS, item = SPREAD == 1 ? i : i % NODE_ITEMS;
         int e = item % RUNS * RUN, column = item / RUNS % COLUMNS, chunk = FIRST + column / 2, c = column % 2;
         orbit next = orbit_of(a, i + THREADS);
-        REAL sign = c == 0 ? 1 : column_sign(1), v[JOINT][4][RUN];
+        REAL factor[RUN], v[JOINT][4][RUN];
+#pragma unroll
+        for (int n = 0; n < RUN; n++)
+            factor[n] = (column_sign(1) == 1 || c == 0 ? 1 : -1) * field_scale(s, chunk, c, e + n);
 #pragma unroll
         for (int k = 0; k < JOINT; k++) {
             int j = of + k, field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
@@ -69,10 +93,7 @@ static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s
 #pragma unroll
         for (int k = 0; k < JOINT; k++) {
             sum_orbit(v[k]);
-#pragma unroll
-            for (int g = 0; g < 4 * RUN; g++)
-                v[k][g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
-            store_orbit(x + (COLUMNS * (of + k) + column) * TILE + e, sums_of(one), v[k]);
+            store_inputs(x, (COLUMNS * (of + k) + column) * TILE + e, sums_of(one), v[k], factor);
         }
         one = next;
     }
@@ -110,8 +131,13 @@ static __device__ __forceinline__ void sum_face_columns(const tile &s, REAL *x, 
     }
 #pragma unroll
     for (int c = 0; c < 2; c++) {
+        int column = COLUMNS * J + 2 * (CHUNK - FIRST) + c;
+        REAL factor[RUN];
+#pragma unroll
+        for (int n = 0; n < RUN; n++)
+            factor[n] = lift_scale(s, column, e + n);
         sum_orbit(v[c]);
-        store_orbit(x + (COLUMNS * J + 2 * (CHUNK - FIRST) + c) * TILE + e, sums_of(one), v[c]);
+        store_inputs(x, column * TILE + e, sums_of(one), v[c], factor);
     }
 }
 

@@ -9,7 +9,8 @@
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS, TILE,
  * THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, MATRIX_IN_SHARED (1:
- * blocks are copied to shared memory), ON_TENSOR_CORES (float64: the products are block_mma.h's, ROWS and COLS as there),
+ * blocks are copied to shared memory), ON_TENSOR_CORES (the products are block_mma.h's, ROWS and COLS as there), SPLIT (1: there, in
+ * float32 as pairs of FP16 numbers),
  * NODE_SUMS, FACE_SUMS (sums of each character), TILE_ROOM (tile.h), TURNS, RUN (elements that are summed at once), AHEAD, WAVE
  * (line_prefetch.h), LOCAL, INCIDENT. Matrix packing: block_products.h, block_mma.h; table: block_rows.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
@@ -38,7 +39,7 @@ static_assert(sizeof(tile) + (SHARED_ROWS * PITCH + MATRIX_IN_SHARED * NUM_MATRI
 static __device__ __forceinline__ const REAL *fetch_matrices(const dg_args &a, REAL *shared)
 {
     constexpr int STEP = 16 / sizeof(REAL);
-    const REAL *matrix = (const REAL *)a.matrix;
+    const REAL *matrix = SPLIT ? (const REAL *)(a.table + SPLIT_MATRIX) : (const REAL *)a.matrix;
     if (!MATRIX_IN_SHARED)
         return matrix;
     for (int i = threadIdx.x * STEP; i < NUM_MATRIX; i += THREADS * STEP)
@@ -54,14 +55,19 @@ static __device__ __forceinline__ void take_turn(const dg_args &a, tile &s, REAL
 {
     REAL *y = FACES_IN_STATE ? s.u : x + NODE_ROWS * PITCH;
     orbit of_faces = face_orbit_of(a, threadIdx.x);
-    sum_nodes<FIRST>(a, s, x, of_nodes);
+#if SPLIT
     if (FIRST == 0)
-        __syncthreads(); /* jumps are complete */
+        __syncthreads(); /* all sizes are seen */
+    find_bounds<FIRST>(s);
+#endif
+    sum_nodes<FIRST>(a, s, x, of_nodes);
+    if (FIRST == 0 || SPLIT)
+        __syncthreads(); /* jumps, and their scales, are complete */
     sum_faces<FIRST>(a, s, y, of_faces);
     if (MATRIX_IN_SHARED && FIRST == 0)
         copy_wait<0>();
     __syncthreads();
-    multiply(a, matrix, x, y);
+    multiply<FIRST>(a, s, matrix, x, y);
 }
 
 /* All turns, but for the sums of the last one's results. */
@@ -91,13 +97,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     orbit of_nodes = orbit_of(a, threadIdx.x);
     load_tile(a, s, first, count);
 #if INCIDENT
+    if (SPLIT)
+        __syncthreads(); /* the jumps' sizes are seen */
     add_incident(a, s, first);
 #endif
     prefetch_memory(a, first, count);
     take_turns<0>(a, s, x, matrix, of_nodes);
     thread_nodes mine = nodes_of_thread();
     /* elements beyond the last one take part where threads store together */
-    bool works = mine.e < (ON_TENSOR_CORES ? TILE : count);
+    bool works = mine.e < (STORE_PAIRS ? TILE : count);
     long long there = first + (mine.e < count ? mine.e : count - 1);
     batch now;
     if (works)

@@ -16,11 +16,15 @@
 #ifndef TILE_WORDS
 #define TILE_WORDS (NP * PITCH_U + TILE_ROOM)
 #endif
+#ifndef LANES_UNIT
+#define LANES_UNIT 1 /* the threads of an element are a multiple of it */
+#endif
 
 enum {
     BLOCK_THREADS = THREADS,
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
-    LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
+    LANES = THREADS < 2 * TILE ? 1
+                               : LEAST(THREADS / TILE, NFP + LANES_UNIT - 1) / LANES_UNIT * LANES_UNIT,
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
@@ -44,13 +48,55 @@ struct tile {
 #ifdef TILE_SIZES
     __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
 #endif
+#ifdef TILE_SEES /* block_sizes.h */
+    enum { GROUP = TOGETHER_SEEN };
+    TILE_SEEN
+#endif
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+#ifdef TILE_SEES
+/* The largest sizes of fields: after all have seen theirs. */
+static __device__ __forceinline__ void gather_fields(tile &s)
+{
+    for (int i = threadIdx.x; i < FIELD_KINDS * TILE; i += THREADS) {
+        int kind = i / TILE, e = i % TILE, most = LEAST_SIZE;
+#pragma unroll
+        for (int slot = 0; slot < SLOTS; slot++) {
+            int one = (int)__float_as_uint(s.seen[kind][slot][e]);
+            most = one > most ? one : most;
+        }
+        s.most[kind][e] = most;
+    }
+}
+#else /* nobody asks for them */
+template <int> struct largest_seen {
+    __device__ __forceinline__ void see(int, REAL)
+    {
+    }
+    __device__ __forceinline__ void put(tile &, int, int, int) const
+    {
+    }
+};
+enum { FIELD_KINDS = 1 };
+static __device__ constexpr int field_kind(int)
+{
+    return 0;
+}
+static __device__ constexpr int jump_seen(int, int)
+{
+    return 0;
+}
+static __device__ __forceinline__ void gather_fields(tile &)
+{
+}
+#endif
 
 /* State of element e, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,
                                                   const REAL *g)
 {
+    largest_seen<FIELD_KINDS> sizes;
 #pragma unroll 4
     for (int j = 0; j < LOADS; j++) {
         int n = lane + j * LANES;
@@ -62,7 +108,11 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
             s.u[n * PITCH_U + f * TILE + e] = u1[f];
+#pragma unroll
+        for (int f = 0; f < NUM_REF; f++)
+            sizes.see(field_kind(f), u1[f]);
     }
+    sizes.put(s, 0, e, lane);
 }
 
 /* What the jumps of a face need besides the states on both sides. */
@@ -136,6 +186,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
     const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
     const REAL *data = exact_data(a, neighbor);
+    largest_seen<NUM_JUMP> sizes;
 #pragma unroll 4
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = lane + j * LANES;
@@ -159,7 +210,11 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
             s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
+#pragma unroll
+        for (int k = 0; k < NUM_JUMP; k++)
+            sizes.see(k, jumps[k]);
     }
+    sizes.put(s, jump_seen(face, 0), e, lane);
 }
 
 /* State and jumps of the tile's elements into shared memory. */
@@ -182,6 +237,7 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         load_state(a, s, elem, e, i % LANES, g[pass]);
     }
     __syncthreads();
+    gather_fields(s);
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
         int i = threadIdx.x + pass * THREADS, e = i / LANES, lane = i % LANES;
@@ -200,9 +256,12 @@ static __device__ __forceinline__ REAL *jump_place(const dg_args &, tile &s, int
 {
     return s.s + (face * NFP + m) * PITCH_S + k * TILE + e;
 }
-/* After a jump has changed. */
-static __device__ __forceinline__ void jump_changed(tile &, int, int, int, REAL)
+/* After a jump has changed; all have seen what was there before. */
+static __device__ __forceinline__ void jump_changed(tile &s, int face, int k, int e, REAL value)
 {
+#ifdef TILE_SEES
+    atomicMax((int *)&s.seen[jump_seen(face, k)][0][e], (int)__float_as_uint(fabsf(value)));
+#endif
 }
 #endif
 
