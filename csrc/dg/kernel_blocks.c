@@ -155,12 +155,13 @@ static int missing_room(const unda_solver *s, const struct plan *plan, const str
 /* Words that the tile has more for sizes of numbers, which decide their scales (cuda/dg/block_sizes.h). */
 static int size_words(const unda_solver *s, const struct plan *plan)
 {
-    enum { LANES_UNIT = 4, MOST_GROUP = 8 };
+    enum { MOST_GROUP = 8 };
+    int unit = plan->tile == 4 ? 8 : 4;
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int most = round_up(dg->space.num_face_node, LANES_UNIT), lanes = plan->threads / plan->tile;
-    lanes = (lanes < most ? lanes : most) / LANES_UNIT * LANES_UNIT;
-    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : LANES_UNIT);
+    int most = round_up(dg->space.num_face_node, unit), lanes = plan->threads / plan->tile;
+    lanes = (lanes < most ? lanes : most) / unit * unit;
+    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit);
     int kinds = p->grad_div ? 2 * p->grad_div : 2;
     int seen = kinds + dg->space.num_face * p->num_jump[dg->both_jumps];
     return plan->tile * (seen * slots + kinds + DIRECTIONS * num_column(s, plan));
@@ -329,8 +330,8 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     size(s, plan);
     if (is_split(s, plan) && plan->threads < 4 * plan->tile)
         FAIL(UNDA_ERR_ARG,
-             "cols %d and tile %d make %d threads a block, expected four an element: take fewer cols or "
-             "elements",
+             "cols %d and tile %d make %d threads a block, expected four an element at least: take fewer "
+             "cols or elements",
              part[COLS], part[TILE], plan->threads);
     if (plan->threads > 1024)
         FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %d threads a block, expected at most 1024",

@@ -7,8 +7,11 @@
 #include "dg/block_columns.h"
 #include "dg/split.h"
 
+#include "common/async.h"
+
 #define TILE_SEES
-#define LANES_UNIT 4
+/* So many that the elements' threads fill whole warps. */
+#define LANES_UNIT (TILE == 4 ? 8 : 4)
 
 enum {
     FIELD_KINDS = GRAD_DIV ? 2 * GRAD_DIV : 2,
@@ -56,13 +59,12 @@ template <int NUM> struct largest_seen {
     __device__ __forceinline__ void put(TILE_TYPE &s, int first, int e, int lane) const
     {
         constexpr int GROUP = TILE_TYPE::GROUP;
-        unsigned group = ((1u << GROUP) - 1) << threadIdx.x % 32 / GROUP * GROUP;
 #pragma unroll
         for (int i = 0; i < NUM; i++) {
             REAL most = of[i];
 #pragma unroll
             for (int apart = 1; apart < GROUP; apart *= 2)
-                most = fmaxf(most, __shfl_xor_sync(group, most, apart));
+                most = fmaxf(most, __shfl_xor_sync(~0u, most, apart));
             if (lane % GROUP == 0)
                 s.seen[first + i][lane / GROUP][e] = most;
         }

@@ -94,8 +94,7 @@ static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL 
     constexpr int STEPS = (COUNT + DEPTH - 1) / DEPTH;
 #pragma unroll(UNROLL)
     for (int step = 0; step < STEPS; step++, from += DEPTH * PITCH) {
-        unsigned a[UNITS][2][4], b[COLS][4];
-        float part[UNITS][COLS][4] = {};
+        unsigned a[UNITS][2][4];
 #pragma unroll
         for (int r = 0; r < UNITS; r++)
 #pragma unroll
@@ -115,24 +114,21 @@ static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL 
         if (COUNT % DEPTH && beyond > 0)
             row -= beyond * PITCH;
 #pragma unroll
-        for (int c = 0; c < COLS; c++)
-            load_columns(b[c], row + 4 * c);
+        for (int c = 0; c < COLS; c++) {
+            unsigned b[4];
+            load_columns(b, row + 4 * c);
+            const unsigned hi[2] = {b[0], b[1]}, lo[2] = {b[2], b[3]};
 #pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int c = 0; c < COLS; c++) {
-                const unsigned *half = b[c] + (product == 1 ? 2 : 0), b1[2] = {half[0], half[1]};
-#pragma unroll
-                for (int r = 0; r < UNITS; r++)
-                    multiply_add(part[r][c], a[r][product == 0], b1);
-            }
-#pragma unroll
-        for (int c = 0; c < COLS; c++)
-#pragma unroll
-            for (int r = 0; r < UNITS; r++)
+            for (int r = 0; r < UNITS; r++) {
+                float part[4] = {};
+                multiply_add(part, a[r][1], hi);
+                multiply_add(part, a[r][0], lo);
+                multiply_add(part, a[r][0], hi);
 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    acc[2 * r + i / 2][c][i % 2] += part[r][c][i] * units.of[c][i % 2];
+                    acc[2 * r + i / 2][c][i % 2] += part[i] * units.of[c][i % 2];
+            }
+        }
     }
 }
 

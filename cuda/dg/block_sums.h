@@ -40,12 +40,14 @@ static __device__ __forceinline__ void store_inputs(REAL *x, int column, const p
     static_assert(RUN == 4, "two pairs");
     x += column / 2;
 #pragma unroll
-    for (int s = 0; s < 4; s++)
-        if (at.of[s] != ABSENT) {
-            split_values a = split_two(v[s][0], v[s][1]), b = split_two(v[s][2], v[s][3]);
-            *(int2 *)(x + at.of[s]) = make_int2((int)a.hi, (int)b.hi);
-            *(int2 *)(x + at.of[s] + WIDTH / 2) = make_int2((int)a.lo, (int)b.lo);
-        }
+    for (int s = 0; s < 4; s++) {
+        split_values a = split_two(v[s][0], v[s][1]), b = split_two(v[s][2], v[s][3]);
+        int2 *hi = (int2 *)(x + at.of[s]), *lo = (int2 *)(x + at.of[s] + WIDTH / 2);
+        if (at.of[s] != ABSENT)
+            *hi = make_int2((int)a.hi, (int)b.hi);
+        if (at.of[s] != ABSENT)
+            *lo = make_int2((int)a.lo, (int)b.lo);
+    }
 #else
     store_orbit(x + column, at, v);
 #endif

@@ -69,7 +69,47 @@ static __device__ __forceinline__ void gather_fields(tile &s)
         s.most[kind][e] = most;
     }
 }
+/* States behind all faces, asked for at once and in the order written; at boundaries of this element, which nobody needs. */
+struct outer_states {
+    REAL q[NUM_FACE][FACE_LOADS][NUM_FIELD];
+};
+template <int NUM, int FIRST = 0>
+static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *array, long long total,
+                                                       long long item)
+{
+    constexpr int WIDTH = GROUP_WIDTH(NUM, FIRST / 4);
+    load_now<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
+    if constexpr (FIRST + WIDTH < NUM)
+        load_groups_now<NUM, FIRST + WIDTH>(to, array, total, item);
+}
+static __device__ __forceinline__ void ask_outer(const dg_args &a, NEIGHBORS neighbors, long long elem, int lane,
+                                                 outer_states &to)
+{
+    int neighbor[NUM_FACE], node[NUM_FACE][FACE_LOADS];
+#define COPY_NEIGHBOR(face, member) neighbor[face] = neighbors.member;
+    EACH_NEIGHBOR(COPY_NEIGHBOR)
+#pragma unroll
+    for (int face = 0; face < NUM_FACE; face++)
+#pragma unroll
+        for (int j = 0; j < FACE_LOADS; j++) {
+            int m = lane + j * LANES;
+            node[face][j] = __ldg(a.face_node + (neighbor[face] >= 0 ? NEIGHBOR_SIDE(neighbor[face]) : 0) * NFP +
+                                  (m < NFP ? m : NFP - 1));
+        }
+#pragma unroll
+    for (int face = 0; face < NUM_FACE; face++)
+#pragma unroll
+        for (int j = 0; j < FACE_LOADS; j++)
+            load_groups_now<NUM_FIELD>(
+                to.q[face][j], (const REAL *)a.q, a.num_total * NP,
+                place(neighbor[face] >= 0 ? NEIGHBOR_ELEM(neighbor[face]) : elem, 0) + node[face][j]);
+}
 #else /* nobody asks for them */
+struct outer_states {
+};
+static __device__ __forceinline__ void ask_outer(const dg_args &, NEIGHBORS, long long, int, outer_states &)
+{
+}
 template <int> struct largest_seen {
     __device__ __forceinline__ void see(int, REAL)
     {
@@ -179,7 +219,7 @@ static __device__ __forceinline__ void node_jumps(const dg_args &a, face_case &f
 /* Jumps at the nodes of one face of element e. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
                                                   long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early)
+                                                  const REAL *early, const outer_states &states)
 {
     face_case f;
     begin_face(a, s, face, e, lane, elem, neighbor, g, early, f);
@@ -196,9 +236,15 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int f1 = 0; f1 < NUM_FIELD; f1++)
             q[f1] = 0;
+#ifdef TILE_SEES
+#pragma unroll
+        for (int f1 = 0; f1 < NUM_FIELD; f1++)
+            q[f1] = states.q[face][j][f1];
+#else
         if (f.inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
+#endif
         if (f.exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);
@@ -223,6 +269,7 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
     REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     NEIGHBORS neighbor[PASSES];
+    outer_states outer[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
         int i = threadIdx.x + pass * THREADS, e = i / LANES;
@@ -234,6 +281,7 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
                                                                     NUM_FACE * NUM_FACE_COEF * elem);
+        ask_outer(a, neighbor[pass], elem, i % LANES, outer[pass]);
         load_state(a, s, elem, e, i % LANES, g[pass]);
     }
     __syncthreads();
@@ -245,7 +293,7 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
             break;
         long long elem = first + (e < count ? e : count - 1);
 #define FACE_JUMPS(face, member)                                                                             \
-    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass]);
+    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass], outer[pass]);
         EACH_NEIGHBOR(FACE_JUMPS)
     }
 }
