@@ -13,12 +13,12 @@ enum { THROUGH_CACHES = 1, IN_SHARED };
 /* Values of part products: by whom. Tensor cores multiply eight columns at once; in float64 eight rows and four inputs, in
  * float32, as pairs of FP16 numbers, sixteen of each. */
 enum { BY_THREADS = 1, ON_TENSOR_CORES };
+enum { SPLIT_CAPABILITY = 80 };
 enum { UNIT = 8, WARP = 32 };
 
 enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
-/* As pairs of FP16 numbers: words before the matrices in the table; between the fields of nodes, since the threads of an
- * element are a multiple of four. */
-enum { HEAD = 4, SPLIT_PAD = 4 };
+/* As pairs of FP16 numbers: words before the matrices in the table. */
+enum { HEAD = 4 };
 
 /* Blocks with the most columns first (block_rows.h). */
 static const int order[NUM_BLOCK] = {1, 0, 3, 2};
@@ -144,27 +144,35 @@ static int run_of(const unda_solver *s, int tile)
     return run;
 }
 
+/* A pitch that lets rows of four words stand in different banks (cuda/dg/block_sizes.h). */
+static int odd_quads(int words)
+{
+    return words / 4 % 2 ? words : words + 4;
+}
+
 /* Words that the sums of jumps have more than the state, whose place they take. */
 static int missing_room(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
-    return at->num_face * at->pitch -
-           at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
+    int words = p->num_ref * plan->tile;
+    int pitch = is_split(s, plan) ? odd_quads(words) : words + plan_tile_pad(s, plan, run_of(s, plan->tile));
+    return at->num_face * at->pitch - at->num_node * pitch;
 }
 
-/* Words that the tile has more for sizes of numbers, which decide their scales (cuda/dg/block_sizes.h). */
-static int size_words(const unda_solver *s, const struct plan *plan)
+/* As pairs of FP16 numbers: struct tile of cuda/dg/tile.h with the sizes that decide their scales. */
+static int split_tile_bytes(const unda_solver *s, const struct plan *plan)
 {
     enum { MOST_GROUP = 8 };
-    int unit = plan->tile == 4 ? 8 : 4;
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int most = round_up(dg->space.num_face_node, unit), lanes = plan->threads / plan->tile;
+    int tile = plan->tile, unit = tile == 4 ? 8 : 4, faces = dg->space.num_face, nodes = dg->space.num_face_node;
+    int most = round_up(nodes, unit), lanes = plan->threads / tile, jumps = p->num_jump[dg->both_jumps];
     lanes = (lanes < most ? lanes : most) / unit * unit;
-    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit);
-    int kinds = p->grad_div ? 2 * p->grad_div : 2;
-    int seen = kinds + dg->space.num_face * p->num_jump[dg->both_jumps];
-    return plan->tile * (seen * slots + kinds + DIRECTIONS * num_column(s, plan));
+    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit), kinds = p->grad_div ? 2 * p->grad_div : 2;
+    int state = dg->space.num_node * odd_quads(p->num_ref * tile) + plan->tile_room,
+        jump = faces * nodes * odd_quads(jumps * tile);
+    return 4 * (round_up(state, 4) + jump + tile * (faces * p->num_lift_coef + (kinds + faces * jumps) * slots +
+                                                    kinds + DIRECTIONS * num_column(s, plan)));
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
@@ -174,7 +182,6 @@ static void size(const unda_solver *s, struct plan *plan)
     int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
     bool split = is_split(s, plan);
-    plan->tile_pad = split ? SPLIT_PAD : 0;
     /* The sums of jumps take the place of the state where a single turn has read it by then (block_rows.h). */
     int room = missing_room(s, plan, &at);
     plan->tile_room = room > 0 && on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
@@ -182,15 +189,15 @@ static void size(const unda_solver *s, struct plan *plan)
     int inputs = at.num_node + (apart ? at.num_face : 0);
     int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
     int rows = inputs > results ? inputs : results;
-    plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
-    if (split)
-        plan->shared_bytes += size_words(s, plan) * s->real_bytes;
+    int orbit_words = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]);
+    plan->shared_bytes = rows * at.pitch * s->real_bytes +
+                         (split ? split_tile_bytes(s, plan) + 4 * orbit_words
+                                : plan_tile_bytes(s, plan, run_of(s, plan->tile)));
     int64_t entries = count_entries(s, plan, &at);
     if (plan->part[MATRIX] == IN_SHARED)
         plan->shared_bytes += (int)entries * s->real_bytes;
     plan->num_matrix = split ? 0 : entries;
-    plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) +
-                      (split ? HEAD + entries : NODE_WORDS * at.num_node);
+    plan->num_table = orbit_words + (split ? HEAD + entries : NODE_WORDS * at.num_node);
 }
 
 /* Bytes that a block can have on an H200; and has by default. */
@@ -303,7 +310,14 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
 {
     const int *part = plan->part;
     int columns = DIRECTIONS * num_column(s, plan) * part[TILE];
-    int rows = unit_rows(s);
+    int rows = unit_rows(s), capability = dg_tables(s)->capability;
+    if (s->options.precision == UNDA_FLOAT32 && capability && capability < SPLIT_CAPABILITY)
+        FAIL(UNDA_ERR_ARG,
+             "products is %d, in float32 on tensor cores, and needs a device of compute capability %d.%d, "
+             "found "
+             "%d.%d: take products %d",
+             ON_TENSOR_CORES, SPLIT_CAPABILITY / 10, SPLIT_CAPABILITY % 10, capability / 10, capability % 10,
+             BY_THREADS);
     if (part[ROWS] % rows || part[TILE] % 4 || WARP % part[TILE] || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
              "rows is %d, tile %d and cols %d, expected rows a multiple of %d, tile 4, 8, 16 or 32, and cols "
@@ -356,8 +370,6 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
     gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
     gpu_define(defines, "SPLIT=%d", is_split(s, plan));
-    if (plan->tile_pad)
-        gpu_define(defines, "TILE_PAD=%d", plan->tile_pad);
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "TILE_ROOM=%d", plan->tile_room);
@@ -397,28 +409,43 @@ static void sort_orbits(const struct blocks *b, const struct orbit *sorted[MOST_
                 sorted[num++] = &b->orbit[o];
 }
 
-/* Where an entry stands among those of a warp's orbits in a block: its row, which of whole steps' inputs. */
-struct entry_place {
-    int rows, row, input;
+/* Whether a tile of orbits has a character. */
+static bool tile_has(const struct orbit *const *orbit, int num, int character)
+{
+    for (int i = 0; i < num; i++)
+        if (orbit[i]->sum[character] >= 0)
+            return true;
+    return false;
+}
+
+struct inputs {
+    int begin, end;
 };
 
-/* As cuda/dg/block_double.h has it: row g of a tile, input t in lane 4 g + t. */
-static void put_double(double *to, struct entry_place at, double entry)
+/* Of a block's rows for a tile of orbits: where they begin. */
+struct entries {
+    int rows;
+    int64_t begin;
+};
+
+/* Entry k of a row: as cuda/dg/block_double.h has it, row g of a tile and input t in lane 4 g + t. */
+static void put_double(double *matrix, const struct entries *to, int row, int k, double entry)
 {
     enum { DEPTH = 4 };
-    to[at.input / DEPTH * DEPTH * at.rows + at.row / UNIT * WARP + at.row % UNIT * DEPTH + at.input % DEPTH] =
+    matrix[to->begin + k / DEPTH * DEPTH * to->rows + row / UNIT * WARP + row % UNIT * DEPTH + k % DEPTH] =
         entry;
 }
 
 /* As cuda/dg/block_split.h has it, two inputs to a word: hi of a step, then lo. */
-static void put_split(int32_t *to, struct entry_place at, uint32_t split)
+static void put_split(int32_t *words, const struct entries *to, int row, int k, uint32_t entry)
 {
     enum { TALL = 16, DEPTH = 16, LANE_WORDS = 4 };
-    int k = at.input % DEPTH, lane = at.row % UNIT * 4 + k % UNIT / 2,
-        word = at.row % TALL / UNIT + k / UNIT * 2, shift = k % 2 * 16;
-    to += at.input / DEPTH * DEPTH * at.rows + at.row / TALL * 2 * WARP * LANE_WORDS + lane * LANE_WORDS + word;
-    to[0] |= (int32_t)((split & 0xffff) << shift);
-    to[WARP * LANE_WORDS] |= (int32_t)(split >> 16 << shift);
+    int depth = k % DEPTH, lane = row % UNIT * 4 + depth % UNIT / 2,
+        word = row % TALL / UNIT + depth / UNIT * 2, shift = k % 2 * 16;
+    words += to->begin + k / DEPTH * DEPTH * to->rows + row / TALL * 2 * WARP * LANE_WORDS +
+             lane * LANE_WORDS + word;
+    words[0] |= (int32_t)((entry & 0xffff) << shift);
+    words[WARP * LANE_WORDS] |= (int32_t)(entry >> 16 << shift);
 }
 
 /* The scales of derivative and lift. */
@@ -445,22 +472,26 @@ static void pack_fragments(const unda_solver *s, const struct blocks *b, int row
     bool split = words != NULL;
     for (int i = 0; split && i < 2; i++)
         words[i] = half_inverse(scale[i]);
-    for (int o = 0; o < b->num_orbit; o++) {
-        int64_t begin = (int64_t)(o / rows) * warp_entries(s, &b->sizes, rows);
-        for (int block = 0; block < NUM_BLOCK; block++) {
-            int columns = block_columns(&b->sizes, block), nodes = b->sizes.nodes[block ^ 1],
-                row = sorted[o]->sum[block], gap = split ? round_up(nodes, unit_inputs(s)) - nodes : 0;
-            for (int k = 0; k < columns && row >= 0; k++) {
-                bool lift = k >= nodes;
-                struct entry_place at = {rows, o % rows, lift ? k + gap : k};
-                double entry = b->matrix[block][row * columns + k];
-                if (split)
-                    put_split(words + HEAD + begin, at, half_split(entry, scale[lift]));
-                else
-                    put_double(matrix + begin, at, entry);
+    for (int first = 0; first < b->num_orbit; first += rows) {
+        int tall = b->num_orbit - first < rows ? b->num_orbit - first : rows;
+        struct entries to = {rows, (int64_t)(first / rows) * warp_entries(s, &b->sizes, rows)};
+        for (int pass = 0; pass < (split ? 2 : 1); pass++)
+            for (int block = 0; block < NUM_BLOCK; block++) {
+                int nodes = b->sizes.nodes[block ^ 1], columns = block_columns(&b->sizes, block);
+                struct inputs of = split ? pass ? (struct inputs){nodes, columns} : (struct inputs){0, nodes}
+                                        : (struct inputs){0, columns};
+                if (!tile_has(sorted + first, tall, block))
+                    continue;
+                for (int o = 0; o < tall; o++)
+                    for (int k = of.begin, row = sorted[first + o]->sum[block]; k < of.end && row >= 0; k++) {
+                        double entry = b->matrix[block][row * columns + k];
+                        if (split)
+                            put_split(words + HEAD, &to, o, k - of.begin, half_split(entry, scale[pass]));
+                        else
+                            put_double(matrix, &to, o, k, entry);
+                    }
+                to.begin += (int64_t)round_up(of.end - of.begin, unit_inputs(s)) * rows;
             }
-            begin += num_input(s, &b->sizes, block) * rows;
-        }
     }
 }
 

@@ -13,12 +13,16 @@ enum {
     FETCHED = 2 /* steps whose entries are asked for ahead of the products */
 };
 
-/* The columns of this lane, from the first of its strips on. */
+/* The columns of this lane, from the first of its strips on; they are taken in so many passes. */
+enum { PASSES = 1 };
 struct lane_inputs {
     const REAL *node, *face;
     __device__ __forceinline__ lane_inputs(const dg_args &, const tile &, const REAL *x, const REAL *y,
                                            int strip)
         : node(x + 8 * strip + threadIdx.x % 32 / 4), face(y + 8 * strip + threadIdx.x % 32 / 4)
+    {
+    }
+    template <int PASS, int FIRST> __device__ __forceinline__ void begin()
     {
     }
 };
@@ -48,7 +52,7 @@ static __device__ __forceinline__ void fetch_first(fragments &of, const REAL *en
 }
 
 /* acc += block S times its inputs, those of faces behind those of nodes. */
-template <int S, int>
+template <int S, int PASS>
 static __device__ __forceinline__ void multiply_block(fragments &of, const lane_inputs &from,
                                                       REAL acc[ROW_TILES][COLS][2])
 {

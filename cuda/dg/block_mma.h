@@ -5,7 +5,8 @@
  * inputs: block_double.h, block_split.h.
  *
  * Orbits stand in the order of the characters that they have: all, 0 and 1, 0 and 2, 0 alone; a tile without a character
- * leaves it out. Matrix packing: warps' orbits one after the other, [character][step]. */
+ * leaves it out. Matrix packing: tiles of orbits one after the other, in room for all characters, [pass][character][step].
+ */
 #ifndef UNDA_DG_BLOCK_MMA_H
 #define UNDA_DG_BLOCK_MMA_H
 
@@ -31,60 +32,89 @@ template <int S> static __device__ __forceinline__ bool has_character(int first)
                     : all;
 }
 
-/* What the blocks give an orbit in two columns becomes the derivatives at its members, in the direction of the strip. */
-static __device__ __forceinline__ void store_members(REAL *column, const orbit &one, int j, REAL (&v)[4][2])
+/* All blocks that these orbits have. */
+template <int PASS, int FIRST>
+static __device__ __forceinline__ void multiply_blocks(fragments &next, lane_inputs &from, int first,
+                                                       REAL acc[4][ROW_TILES][COLS][2])
 {
-    places has = results_of(one);
+    from.template begin<PASS, FIRST>();
+    multiply_block<0, PASS>(next, from, acc[0]);
+    if (has_character<1>(first))
+        multiply_block<1, PASS>(next, from, acc[1]);
+    if (has_character<2>(first))
+        multiply_block<2, PASS>(next, from, acc[2]);
+    if (has_character<3>(first)) /* which has the others too */
+        multiply_block<3, PASS>(next, from, acc[3]);
+    if constexpr (PASS + 1 < PASSES)
+        multiply_blocks<PASS + 1, FIRST>(next, from, first, acc);
+}
+
+/* What the blocks give an orbit in two columns becomes the derivatives at its members, four bytes of a word. */
+static __device__ __forceinline__ void store_members(REAL *column, int members, const places &has,
+                                                     REAL (&v)[4][2])
+{
     sum_orbit(v);
 #pragma unroll
     for (int g = 0; g < 4; g++)
         if (has.of[g] != ABSENT)
-            store_run<2>(column + member(one, j, g) * PITCH, v[g]);
+            store_run<2>(column + (members >> 8 * g & 255) * PITCH, v[g]);
 }
 
-/* Inputs in x, and those of faces in y, become derivatives in x. */
-template <int FIRST>
-static __device__ __forceinline__ void multiply(const dg_args &a, const tile &s, const REAL *entries, REAL *x,
-                                                const REAL *y)
+/* Results of orbits in x, in the directions of the strips. */
+static __device__ __forceinline__ void store_results(const int *table, REAL *x, int first, int strip,
+                                                     const REAL acc[4][ROW_TILES][COLS][2])
 {
-    constexpr block_rows AT;
-    static_assert(COLUMNS * TILE % 8 == 0, "a strip has one direction");
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp / STRIP_GROUPS, first = group * ROWS;
-    int strip = warp % STRIP_GROUPS * COLS;
-    const REAL *entry = entries + group * AT.steps * STEP_ENTRIES;
-    lane_inputs from(a, s, x, y, strip);
-    REAL acc[4][ROW_TILES][COLS][2] = {};
-    fragments next;
-    fetch_first(next, entry);
-    multiply_block<0, FIRST>(next, from, acc[0]);
-    if (has_character<1>(first))
-        multiply_block<1, FIRST>(next, from, acc[1]);
-    else
-        fetch_first(next, entry + AT.step[2] * STEP_ENTRIES);
-    if (has_character<2>(first))
-        multiply_block<2, FIRST>(next, from, acc[2]);
-    if (has_character<3>(first)) /* which has the others too */
-        multiply_block<3, FIRST>(next, from, acc[3]);
+    constexpr int OF_DIRECTION = COLUMNS * TILE / 8; /* strips */
+    int lane = threadIdx.x % 32;
     orbit of[ROW_TILES];
 #pragma unroll
     for (int r = 0; r < ROW_TILES; r++)
-        of[r] = load_orbit(a.table, first + 8 * r + lane / 4);
-    __syncthreads();
+        of[r] = load_orbit(table, first + 8 * r + lane / 4);
+    if (!SPLIT) /* their loads are under way */
+        __syncthreads();
 #pragma unroll
-    for (int r = 0; r < ROW_TILES; r++)
+    for (int r = 0; r < ROW_TILES; r++) {
+        if (first + 8 * r + lane / 4 >= ORBITS)
+            break;
+        places has = results_of(of[r]);
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
+            int j = (strip + (OF_DIRECTION % COLS ? c : 0)) / OF_DIRECTION;
             REAL results[4][2];
 #pragma unroll
-            for (int s1 = 0; s1 < 4; s1++)
+            for (int s = 0; s < 4; s++)
 #pragma unroll
                 for (int i = 0; i < 2; i++)
-                    results[s1][i] = acc[s1][r][c][i];
-            if (first + 8 * r + lane / 4 < ORBITS)
-                store_members(x + 8 * (strip + c) + lane % 4 * 2, of[r], (strip + c) * 8 / (COLUMNS * TILE),
-                              results);
+                    results[s][i] = acc[s][r][c][i];
+            const int4 &members = of[r].members;
+            store_members(x + 8 * (strip + c) + lane % 4 * 2, j == 0 ? members.x : j == 1 ? members.y : members.z,
+                          has, results);
         }
+    }
+}
+
+/* Inputs in x, and those of faces in y, become derivatives in x. ask: for what is needed next; as early as registers are
+ * free. */
+template <int FIRST, class ASK>
+static __device__ __forceinline__ void multiply(const dg_args &a, const int *table, const tile &s,
+                                                const REAL *entries, REAL *x, const REAL *y, ASK ask)
+{
+    constexpr block_rows AT;
+    static_assert(COLUMNS * TILE % 8 == 0, "a strip has one direction");
+    int warp = threadIdx.x / 32, first = warp / STRIP_GROUPS * ROWS, strip = warp % STRIP_GROUPS * COLS;
+    lane_inputs from(a, s, x, y, strip);
+    REAL acc[4][ROW_TILES][COLS][2] = {};
+    fragments next;
+    fetch_first(next, entries + warp / STRIP_GROUPS * AT.steps * STEP_ENTRIES);
+    multiply_blocks<0, FIRST>(next, from, first, acc);
+    if (SPLIT) {
+        ask();
+        __syncthreads();
+    }
+    store_results(table, x, first, strip, acc);
     __syncthreads();
+    if (!SPLIT)
+        ask();
 }
 
 /* Nothing is left to be summed. */

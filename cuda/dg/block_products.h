@@ -44,9 +44,9 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 }
 
 /* Inputs in x, and those of faces in y, become results in x. */
-template <int>
-static __device__ __forceinline__ void multiply(const dg_args &, const tile &, const REAL *entries, REAL *x,
-                                                const REAL *y)
+template <int, class ASK>
+static __device__ __forceinline__ void multiply(const dg_args &, const int *, const tile &, const REAL *entries,
+                                                REAL *x, const REAL *y, ASK ask)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
@@ -83,6 +83,7 @@ static __device__ __forceinline__ void multiply(const dg_args &, const tile &, c
             for (int j = 0; j < 3; j++)
                 store_run<COLS>(x + (tile * ROWS + r) * PITCH + COLUMNS * j * TILE + column, acc[r][j]);
     __syncthreads();
+    ask(); /* for what is needed next */
 }
 
 /* The results of each orbit become the derivatives at its members. one: the thread's first orbit. */
@@ -90,7 +91,7 @@ static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, or
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < NODE_ITEMS; i += THREADS) {
-        orbit next = orbit_of(a, i + THREADS);
+        orbit next = orbit_of(a.table, i + THREADS);
         places at = results_of(one);
         REAL *column = x + i / RUNS % COLUMNS * TILE + i % RUNS * RUN;
         REAL v[3][4][RUN] = {};

@@ -75,7 +75,7 @@ enum {
     ABSENT = 0xffff,
     /* Words of the table before the matrices as pairs of FP16 numbers: orbits, then the inverse scales of derivative and
      * lift as floats and two words that are not used. */
-    SPLIT_HEAD = 8 * (ORBITS + FACE_ORBITS),
+    SPLIT_HEAD = 8 * (ORBITS + FACE_ORBITS), /* ORBIT_WORDS */
     SPLIT_MATRIX = SPLIT_HEAD + 4
 };
 
@@ -90,15 +90,19 @@ static __device__ __forceinline__ places unpack(int low, int high)
 }
 
 /* A record of the table, as it comes: an orbit's members, four bytes by direction; where its sums and its results
- * stand. Asked for a turn of a loop, or a barrier, before it is used. */
+ * stand. Asked for a turn of a loop, or a barrier, before it is used. SPLIT: the table is in shared memory. */
 struct orbit {
     int4 members, rows;
 };
+enum { ORBIT_WORDS = 8 * (ORBITS + FACE_ORBITS) };
 
 static __device__ __forceinline__ orbit load_orbit(const int *table, int i)
 {
     i = i < ORBITS + FACE_ORBITS ? i : 0;
-    return {__ldg((const int4 *)table + 2 * i), __ldg((const int4 *)table + 2 * i + 1)};
+    const int4 *from = (const int4 *)table + 2 * i;
+    if (SPLIT)
+        return {from[0], from[1]};
+    return {__ldg(from), __ldg(from + 1)};
 }
 
 /* Member g in direction j, a number of a node or a face node. */

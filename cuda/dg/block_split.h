@@ -14,17 +14,15 @@ enum {
     STEP_ENTRIES = DEPTH * ROWS
 };
 
-/* What the products of a lane's columns are multiplied by. */
-struct lane_units {
-    REAL of[COLS][2];
-};
-
-/* The rows of this lane in the loads of a warp, those of its scales. */
+/* The rows of this lane in the loads of a warp, and what the products of its columns are multiplied by; first inputs of
+ * nodes are taken, then those of faces. */
+enum { PASSES = 2 };
 struct lane_inputs {
     const REAL *node, *face;
     const tile &s;
     const int *head;
     int column;
+    REAL unit[COLS][2];
     __device__ __forceinline__ lane_inputs(const dg_args &a, const tile &s, const REAL *x, const REAL *y,
                                            int strip)
         : s(s), head(a.table + SPLIT_HEAD), column(8 * strip + threadIdx.x % 4 * 2)
@@ -33,32 +31,17 @@ struct lane_inputs {
         node = x + at;
         face = y + at;
     }
-    template <int FIRST> __device__ __forceinline__ lane_units node_units() const
+    template <int PASS, int FIRST> __device__ __forceinline__ void begin()
     {
-        REAL unit = __uint_as_float((unsigned)__ldg(head));
-        lane_units units;
+        REAL matrix = __uint_as_float((unsigned)__ldg(head + PASS));
 #pragma unroll
         for (int c = 0; c < COLS; c++)
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                int at = column + 8 * c + i, number = at / TILE % COLUMNS;
-                units.of[c][i] =
-                    unit * unscale(s.most[column_kind(FIRST + number / 2, number % 2)][at % TILE]);
+                int at = column + 8 * c + i, number = at / TILE, e = at % TILE, of = number % COLUMNS;
+                unit[c][i] =
+                    matrix * unscale(PASS == 0 ? s.most[column_kind(FIRST + of / 2, of % 2)][e] : s.bound[number][e]);
             }
-        return units;
-    }
-    __device__ __forceinline__ lane_units face_units() const
-    {
-        REAL unit = __uint_as_float((unsigned)__ldg(head + 1));
-        lane_units units;
-#pragma unroll
-        for (int c = 0; c < COLS; c++)
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                int at = column + 8 * c + i;
-                units.of[c][i] = unit * unscale(s.bound[at / TILE][at % TILE]);
-            }
-        return units;
     }
 };
 
@@ -88,7 +71,8 @@ static __device__ __forceinline__ void fetch_first(fragments &of, const REAL *en
 
 /* acc += so many steps. from: this lane's row of the first. */
 template <int COUNT>
-static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL *from, const lane_units &units,
+static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL *from,
+                                                      const REAL unit[COLS][2],
                                                       REAL acc[ROW_TILES][COLS][2])
 {
     constexpr int STEPS = (COUNT + DEPTH - 1) / DEPTH;
@@ -126,21 +110,23 @@ static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL 
                 multiply_add(part, a[r][0], hi);
 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    acc[2 * r + i / 2][c][i % 2] += part[i] * units.of[c][i % 2];
+                    acc[2 * r + i / 2][c][i % 2] += part[i] * unit[c][i % 2];
             }
         }
     }
 }
 
-/* acc += block S times its inputs. FIRST: the turn's first chunk. */
-template <int S, int FIRST>
+/* acc += block S times its inputs of a pass. */
+template <int S, int PASS>
 static __device__ __forceinline__ void multiply_block(fragments &of, const lane_inputs &from,
                                                       REAL acc[ROW_TILES][COLS][2])
 {
     constexpr block_rows AT;
     constexpr int I = S ^ 1;
-    multiply_steps<AT.nodes[I]>(of, from.node + AT.node[I] * PITCH, from.node_units<FIRST>(), acc);
-    multiply_steps<AT.faces[I]>(of, from.face + AT.face[I] * PITCH, from.face_units(), acc);
+    if (PASS == 0)
+        multiply_steps<AT.nodes[I]>(of, from.node + AT.node[I] * PITCH, from.unit, acc);
+    else
+        multiply_steps<AT.faces[I]>(of, from.face + AT.face[I] * PITCH, from.unit, acc);
 }
 
 #endif

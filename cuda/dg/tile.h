@@ -37,9 +37,27 @@ enum {
 #else
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
 #endif
+#ifdef TILE_SEES
+    PITCH_U = ODD_QUADS(NUM_REF * TILE),
+    PITCH_S = ODD_QUADS(NUM_JUMP * TILE)
+#else
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
+#endif
 };
+
+/* Element and lane of thread i of those that fill the tile. */
+struct element_lane {
+    int e, lane;
+};
+static __device__ __forceinline__ element_lane lane_of(int i)
+{
+#ifdef TILE_SEES /* four elements side by side: their words and those of eight nodes stand in different banks */
+    return {i % 4 + i / (4 * LANES) * 4, i / 4 % LANES};
+#else
+    return {i / LANES, i % LANES};
+#endif
+}
 
 struct tile {
     __align__(16) REAL u[TILE_WORDS];               /* [node][NUM_REF][TILE] */
@@ -48,68 +66,15 @@ struct tile {
 #ifdef TILE_SIZES
     __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
 #endif
-#ifdef TILE_SEES /* block_sizes.h */
-    enum { GROUP = TOGETHER_SEEN };
-    TILE_SEEN
+#ifdef TILE_SEES
+    TILE_SEEN /* block_sizes.h */
 #endif
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
 #ifdef TILE_SEES
-/* The largest sizes of fields: after all have seen theirs. */
-static __device__ __forceinline__ void gather_fields(tile &s)
-{
-    for (int i = threadIdx.x; i < FIELD_KINDS * TILE; i += THREADS) {
-        int kind = i / TILE, e = i % TILE, most = LEAST_SIZE;
-#pragma unroll
-        for (int slot = 0; slot < SLOTS; slot++) {
-            int one = (int)__float_as_uint(s.seen[kind][slot][e]);
-            most = one > most ? one : most;
-        }
-        s.most[kind][e] = most;
-    }
-}
-/* States behind all faces, asked for at once and in the order written; at boundaries of this element, which nobody needs. */
-struct outer_states {
-    REAL q[NUM_FACE][FACE_LOADS][NUM_FIELD];
-};
-template <int NUM, int FIRST = 0>
-static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *array, long long total,
-                                                       long long item)
-{
-    constexpr int WIDTH = GROUP_WIDTH(NUM, FIRST / 4);
-    load_now<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
-    if constexpr (FIRST + WIDTH < NUM)
-        load_groups_now<NUM, FIRST + WIDTH>(to, array, total, item);
-}
-static __device__ __forceinline__ void ask_outer(const dg_args &a, NEIGHBORS neighbors, long long elem, int lane,
-                                                 outer_states &to)
-{
-    int neighbor[NUM_FACE], node[NUM_FACE][FACE_LOADS];
-#define COPY_NEIGHBOR(face, member) neighbor[face] = neighbors.member;
-    EACH_NEIGHBOR(COPY_NEIGHBOR)
-#pragma unroll
-    for (int face = 0; face < NUM_FACE; face++)
-#pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++) {
-            int m = lane + j * LANES;
-            node[face][j] = __ldg(a.face_node + (neighbor[face] >= 0 ? NEIGHBOR_SIDE(neighbor[face]) : 0) * NFP +
-                                  (m < NFP ? m : NFP - 1));
-        }
-#pragma unroll
-    for (int face = 0; face < NUM_FACE; face++)
-#pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++)
-            load_groups_now<NUM_FIELD>(
-                to.q[face][j], (const REAL *)a.q, a.num_total * NP,
-                place(neighbor[face] >= 0 ? NEIGHBOR_ELEM(neighbor[face]) : elem, 0) + node[face][j]);
-}
-#else /* nobody asks for them */
-struct outer_states {
-};
-static __device__ __forceinline__ void ask_outer(const dg_args &, NEIGHBORS, long long, int, outer_states &)
-{
-}
+#include "dg/block_seen.h"
+#else /* nobody asks for the largest sizes of numbers, nor early for the states behind faces */
 template <int> struct largest_seen {
     __device__ __forceinline__ void see(int, REAL)
     {
@@ -117,6 +82,8 @@ template <int> struct largest_seen {
     __device__ __forceinline__ void put(tile &, int, int, int) const
     {
     }
+};
+struct behind_faces {
 };
 enum { FIELD_KINDS = 1 };
 static __device__ constexpr int field_kind(int)
@@ -129,6 +96,14 @@ static __device__ constexpr int jump_seen(int, int)
 }
 static __device__ __forceinline__ void gather_fields(tile &)
 {
+}
+static __device__ __forceinline__ void ask_behind(const dg_args &, const NEIGHBORS &, long long, int,
+                                                 behind_faces &)
+{
+}
+static __device__ __forceinline__ bool take_behind(const behind_faces &, int, int, REAL *)
+{
+    return false;
 }
 #endif
 
@@ -219,7 +194,7 @@ static __device__ __forceinline__ void node_jumps(const dg_args &a, face_case &f
 /* Jumps at the nodes of one face of element e. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
                                                   long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early, const outer_states &states)
+                                                  const REAL *early, const behind_faces &states)
 {
     face_case f;
     begin_face(a, s, face, e, lane, elem, neighbor, g, early, f);
@@ -236,15 +211,9 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int f1 = 0; f1 < NUM_FIELD; f1++)
             q[f1] = 0;
-#ifdef TILE_SEES
-#pragma unroll
-        for (int f1 = 0; f1 < NUM_FIELD; f1++)
-            q[f1] = states.q[face][j][f1];
-#else
-        if (f.inside)
+        if (!take_behind(states, face, j, q) && f.inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
-#endif
         if (f.exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);
@@ -269,10 +238,10 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
     REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     NEIGHBORS neighbor[PASSES];
-    outer_states outer[PASSES];
+    behind_faces outer[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        int i = threadIdx.x + pass * THREADS, e = i / LANES;
+        int i = threadIdx.x + pass * THREADS, e = lane_of(i).e, lane = lane_of(i).lane;
         long long elem = first + (e < count ? e : count - 1);
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
@@ -281,14 +250,14 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
                                                                     NUM_FACE * NUM_FACE_COEF * elem);
-        ask_outer(a, neighbor[pass], elem, i % LANES, outer[pass]);
-        load_state(a, s, elem, e, i % LANES, g[pass]);
+        ask_behind(a, neighbor[pass], elem, lane, outer[pass]);
+        load_state(a, s, elem, e, lane, g[pass]);
     }
     __syncthreads();
     gather_fields(s);
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        int i = threadIdx.x + pass * THREADS, e = i / LANES, lane = i % LANES;
+        int i = threadIdx.x + pass * THREADS, e = lane_of(i).e, lane = lane_of(i).lane;
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
         long long elem = first + (e < count ? e : count - 1);
