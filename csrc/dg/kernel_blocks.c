@@ -237,6 +237,14 @@ static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
                                     [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES},
                                     [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
+/* In float32 on tensor cores: by physics and degree, where "auto" takes them; measured on an H100. */
+static const int split_tiles[NUM_PHYSICS][MAX_DEGREE + 1][NUM_PART] = {
+    [UNDA_ELASTIC] = {[7] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [8] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [9] = {16, 3, 4, 1, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
+    [UNDA_MAXWELL] = {[8] = {16, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [9] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}}};
+
 /* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
 {
@@ -288,13 +296,37 @@ static void usual_split_parts(const unda_solver *s, struct plan *plan)
     part[BLOCKS] = part[BLOCKS] > 1 ? part[BLOCKS] : 1;
 }
 
+/* Whether a tile of plain arithmetic is asked for. */
+static bool wants_threads(const unda_solver_options *o)
+{
+    return !kernel_part(o, "products") &&
+           (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
+}
+
+/* Whether products in float32 on tensor cores were measured to be the fastest of all (benchmarks/NOTES.md). */
+static bool prefers_split(const unda_solver *s)
+{
+    const unda_solver_options *o = &s->options;
+    int capability = dg_tables(s)->capability, given = kernel_part(o, "products");
+    if (o->precision != UNDA_FLOAT32 || (capability && capability < SPLIT_CAPABILITY) || given == BY_THREADS)
+        return false;
+    return given == ON_TENSOR_CORES || (!dg_tables(s)->both_jumps && !wants_threads(o) &&
+                                        split_tiles[o->physics][o->degree][PRODUCTS]);
+}
+
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
+    /* in float32 by name plain arithmetic, unless it is asked for */
+    bool auto_split = prefers_split(s) && !kernel_is(o, "blocks");
     int given = kernel_part(o, "products");
-    int products = given ? given : plan_has_double_tensor_cores(s) ? ON_TENSOR_CORES : BY_THREADS;
+    int products = given                                          ? given
+                   : plan_has_double_tensor_cores(s) || auto_split ? ON_TENSOR_CORES
+                                                                   : BY_THREADS;
     struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
-    const int *measured = tiles[o->physics][o->precision][o->degree];
+    bool split = products == ON_TENSOR_CORES && o->precision == UNDA_FLOAT32;
+    const int *measured =
+        split ? split_tiles[o->physics][o->degree] : tiles[o->physics][o->precision][o->degree];
     if (measured[PRODUCTS] == products)
         memcpy(plan.part, measured, sizeof tiles[0][0][0]);
     else if (products == ON_TENSOR_CORES && o->precision == UNDA_FLOAT32)
@@ -575,13 +607,12 @@ static bool preferred(const unda_solver *s)
     const unda_solver_options *o = &s->options;
     bool lsrk = o->integrator == UNDA_LSRK4;
     const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
+    if (prefers_split(s))
+        return true;
     if (dg_tables(s)->both_jumps)
         return false;
-    /* a tile of plain arithmetic is for another kernel */
-    bool plain = !kernel_part(o, "products") &&
-                 (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
     if (o->precision == UNDA_FLOAT64)
-        return plan_has_double_tensor_cores(s) && !plain && o->degree >= first[o->physics];
+        return plan_has_double_tensor_cores(s) && !wants_threads(o) && o->degree >= first[o->physics];
     return o->physics == UNDA_ACOUSTIC && lsrk && o->degree >= 5 && o->degree <= 8;
 }
 

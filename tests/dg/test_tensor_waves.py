@@ -1,4 +1,4 @@
-"""What kernel tensor makes of waves, beside plain float32 (kernel fused), on devices.
+"""What products of pairs of FP16 numbers make of waves, beside plain float32 (kernel fused), on devices.
 
 Errors and floors of exact solutions, and 100 periods of a cavity. Not here: single right-hand sides
 (test_tensor.py).
@@ -14,6 +14,8 @@ pytestmark = pytest.mark.gpu
 #: Errors of degree 2 are those of the method, those of 5 and 8 near or at the floor of float32.
 DEGREES = (2, 5, 8)
 PERIODS = 100
+#: Kernels that multiply so, with their options.
+SPLIT = {"tensor": {}, "blocks": {"products": 2}}
 #: What a row may err, to the largest sum |A_ij q_j| (test_tensor.py).
 BOUND = 4e-6
 
@@ -24,7 +26,7 @@ def errors(name, degree, bricks, kernel):
     mesh, medium, solution, boundary = problem.make(bricks, bent=degree > 5)
     sim = unda.DG(
         mesh, medium, degree=degree, dtype="float32", device="cuda", kernel=kernel, boundary=boundary,
-        integrator="lsrk4", cfl=0.5,
+        integrator="lsrk4", cfl=0.5, kernel_options=SPLIT.get(kernel),
     )  # fmt: skip
     sim.set(solution)
     sim.run(until=0.2 / problem.speed)
@@ -32,14 +34,15 @@ def errors(name, degree, bricks, kernel):
 
 
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize("kernel", SPLIT)
 @pytest.mark.parametrize("degree", DEGREES)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_errors_and_floors_are_at_most_twice_those_of_plain_float32(name, degree):
+def test_errors_and_floors_are_at_most_twice_those_of_plain_float32(name, degree, kernel):
     coarse, *_, fine = PROBLEMS[name].cells[min(degree, 5)]
     for bricks in (coarse, fine):
-        plain, tensor = (errors(name, degree, bricks, kernel) for kernel in ("fused", "tensor"))
+        plain, split = (errors(name, degree, bricks, one) for one in ("fused", kernel))
         assert (plain > 0).all()
-        assert (tensor <= 2 * plain).all(), (bricks, tensor, plain)
+        assert (split <= 2 * plain).all(), (bricks, split, plain)
 
 
 def cavity(degree, bricks, flux, kernel, dtype):
@@ -48,6 +51,7 @@ def cavity(degree, bricks, flux, kernel, dtype):
     sim = unda.DG(
         mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree, dtype=dtype, device="cuda", kernel=kernel,
         boundary={"*": "rigid"}, flux=flux, integrator="lsrk4",
+        kernel_options=None if dtype == "float64" else SPLIT.get(kernel),
     )  # fmt: skip
     x = sim.coordinates[..., 0]
     even, odd = np.cos(np.pi * x), np.sin(np.pi * x)
@@ -59,15 +63,17 @@ def cavity(degree, bricks, flux, kernel, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize("split_kernel", SPLIT)
 @pytest.mark.parametrize("flux", ["central", "upwind"])
 @pytest.mark.parametrize(("degree", "bricks"), [(3, 3), (6, 2)])
-def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux):
+def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux, split_kernel):
     """A row's error would be one of frequency and damping; it is at most ten times plain float32's."""
     exact = cavity(degree, bricks, flux, "fused", "float64")
-    plain, tensor = (
-        np.abs(cavity(degree, bricks, flux, kernel, "float32") - exact) for kernel in ("fused", "tensor")
+    plain, split = (
+        np.abs(cavity(degree, bricks, flux, kernel, "float32") - exact)
+        for kernel in ("fused", split_kernel)
     )
     angle = 2 * np.pi * PERIODS
-    assert (tensor <= BOUND * angle).all(), (tensor, plain)
+    assert (split <= BOUND * angle).all(), (split, plain)
     # Plain float32 rounds its operator once, by 2^-24 at most, and so a frequency: the rest is chance.
-    assert (tensor <= 10 * np.maximum(plain, angle * 2.0**-24)).all(), (tensor, plain)
+    assert (split <= 10 * np.maximum(plain, angle * 2.0**-24)).all(), (split, plain)
