@@ -118,8 +118,7 @@ static int64_t count_entries(const unda_solver *s, const struct plan *plan, cons
 {
     /* the last column asks for one more, the last step for two */
     if (on_tensor_cores(plan))
-        return num_tile(plan, at) * warp_entries(s, &at->sizes, plan->rows) +
-               2 * unit_inputs(s) * plan->rows;
+        return num_tile(plan, at) * warp_entries(s, &at->sizes, plan->rows) + 2 * unit_inputs(s) * plan->rows;
     int count = plan->rows;
     for (int block = 0; block < NUM_BLOCK; block++)
         count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
@@ -165,14 +164,17 @@ static int split_tile_bytes(const unda_solver *s, const struct plan *plan)
     enum { MOST_GROUP = 8 };
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int tile = plan->tile, unit = tile == 4 ? 8 : 4, faces = dg->space.num_face, nodes = dg->space.num_face_node;
+    int tile = plan->tile, unit = tile == 4 ? 8 : 4, faces = dg->space.num_face,
+        nodes = dg->space.num_face_node;
     int most = round_up(nodes, unit), lanes = plan->threads / tile, jumps = p->num_jump[dg->both_jumps];
     lanes = (lanes < most ? lanes : most) / unit * unit;
-    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit), kinds = p->grad_div ? 2 * p->grad_div : 2;
+    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit),
+        kinds = p->grad_div ? 2 * p->grad_div : 2;
     int state = dg->space.num_node * odd_quads(p->num_ref * tile) + plan->tile_room,
         jump = faces * nodes * odd_quads(jumps * tile);
-    return 4 * (round_up(state, 4) + jump + tile * (faces * p->num_lift_coef + (kinds + faces * jumps) * slots +
-                                                    kinds + DIRECTIONS * num_column(s, plan)));
+    return 4 * (round_up(state, 4) + jump +
+                tile * (faces * p->num_lift_coef + (kinds + faces * jumps) * slots + kinds +
+                        DIRECTIONS * num_column(s, plan)));
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
@@ -190,9 +192,9 @@ static void size(const unda_solver *s, struct plan *plan)
     int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
     int rows = inputs > results ? inputs : results;
     int orbit_words = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]);
-    plan->shared_bytes = rows * at.pitch * s->real_bytes +
-                         (split ? split_tile_bytes(s, plan) + 4 * orbit_words
-                                : plan_tile_bytes(s, plan, run_of(s, plan->tile)));
+    plan->shared_bytes =
+        rows * at.pitch * s->real_bytes + (split ? split_tile_bytes(s, plan) + 4 * orbit_words
+                                                 : plan_tile_bytes(s, plan, run_of(s, plan->tile)));
     int64_t entries = count_entries(s, plan, &at);
     if (plan->part[MATRIX] == IN_SHARED)
         plan->shared_bytes += (int)entries * s->real_bytes;
@@ -239,8 +241,9 @@ static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
 
 /* In float32 on tensor cores: by physics and degree, where "auto" takes them; measured on an H100. */
 static const int split_tiles[NUM_PHYSICS][MAX_DEGREE + 1][NUM_PART] = {
+    [UNDA_ACOUSTIC] = {[9] = {16, 3, 8, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
     [UNDA_ELASTIC] = {[7] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
-                      [8] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [8] = {32, 3, 4, 2, 1, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
                       [9] = {16, 3, 4, 1, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
     [UNDA_MAXWELL] = {[8] = {16, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
                       [9] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}}};
@@ -262,8 +265,8 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
 
 /* Threads that a block should not exceed where nothing was measured. */
 enum { MOST_THREADS = 768 };
-/* Threads of an SM that have 80 registers each. */
-enum { MOST_HELD = 768 };
+/* Threads of an SM that have 100 registers each, which products in float32 need. */
+enum { MOST_HELD = 640 };
 
 /* On tensor cores: four elements, the fewest that leave no lane idle. */
 static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
@@ -289,7 +292,7 @@ static void usual_split_parts(const unda_solver *s, struct plan *plan)
     struct plan wide = *plan;
     wide.part[TILE] = wide.tile = 8;
     size(s, &wide);
-    if (2 * wide.shared_bytes <= MOST_SHARED && wide.threads <= MOST_THREADS)
+    if (2 * wide.shared_bytes <= MOST_SHARED && 2 * wide.threads <= MOST_HELD)
         *plan = wide;
     int room = MOST_SHARED / plan->shared_bytes, held = MOST_HELD / plan->threads, *part = plan->part;
     part[BLOCKS] = room < held ? room : held;
@@ -310,8 +313,8 @@ static bool prefers_split(const unda_solver *s)
     int capability = dg_tables(s)->capability, given = kernel_part(o, "products");
     if (o->precision != UNDA_FLOAT32 || (capability && capability < SPLIT_CAPABILITY) || given == BY_THREADS)
         return false;
-    return given == ON_TENSOR_CORES || (!dg_tables(s)->both_jumps && !wants_threads(o) &&
-                                        split_tiles[o->physics][o->degree][PRODUCTS]);
+    return given == ON_TENSOR_CORES ||
+           (!dg_tables(s)->both_jumps && !wants_threads(o) && split_tiles[o->physics][o->degree][PRODUCTS]);
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
@@ -320,7 +323,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     /* in float32 by name plain arithmetic, unless it is asked for */
     bool auto_split = prefers_split(s) && !kernel_is(o, "blocks");
     int given = kernel_part(o, "products");
-    int products = given                                          ? given
+    int products = given                                           ? given
                    : plan_has_double_tensor_cores(s) || auto_split ? ON_TENSOR_CORES
                                                                    : BY_THREADS;
     struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
@@ -511,7 +514,7 @@ static void pack_fragments(const unda_solver *s, const struct blocks *b, int row
             for (int block = 0; block < NUM_BLOCK; block++) {
                 int nodes = b->sizes.nodes[block ^ 1], columns = block_columns(&b->sizes, block);
                 struct inputs of = split ? pass ? (struct inputs){nodes, columns} : (struct inputs){0, nodes}
-                                        : (struct inputs){0, columns};
+                                         : (struct inputs){0, columns};
                 if (!tile_has(sorted + first, tall, block))
                     continue;
                 for (int o = 0; o < tall; o++)

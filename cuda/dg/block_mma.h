@@ -87,14 +87,17 @@ static __device__ __forceinline__ void store_results(const int *table, REAL *x, 
                 for (int i = 0; i < 2; i++)
                     results[s][i] = acc[s][r][c][i];
             const int4 &members = of[r].members;
-            store_members(x + 8 * (strip + c) + lane % 4 * 2, j == 0 ? members.x : j == 1 ? members.y : members.z,
+            store_members(x + 8 * (strip + c) + lane % 4 * 2,
+                          j == 0   ? members.x
+                          : j == 1 ? members.y
+                                   : members.z,
                           has, results);
         }
     }
 }
 
-/* Inputs in x, and those of faces in y, become derivatives in x. ask: for what is needed next; as early as registers are
- * free. */
+/* Inputs in x, and those of faces in y, become derivatives in x. ask (SPLIT): for what is needed next, as early as
+ * registers are free. */
 template <int FIRST, class ASK>
 static __device__ __forceinline__ void multiply(const dg_args &a, const int *table, const tile &s,
                                                 const REAL *entries, REAL *x, const REAL *y, ASK ask)
@@ -113,8 +116,6 @@ static __device__ __forceinline__ void multiply(const dg_args &a, const int *tab
     }
     store_results(table, x, first, strip, acc);
     __syncthreads();
-    if (!SPLIT)
-        ask();
 }
 
 /* Nothing is left to be summed. */

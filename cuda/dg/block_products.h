@@ -45,8 +45,8 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 
 /* Inputs in x, and those of faces in y, become results in x. */
 template <int, class ASK>
-static __device__ __forceinline__ void multiply(const dg_args &, const int *, const tile &, const REAL *entries,
-                                                REAL *x, const REAL *y, ASK ask)
+static __device__ __forceinline__ void multiply(const dg_args &, const int *, const tile &,
+                                                const REAL *entries, REAL *x, const REAL *y, ASK)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
@@ -83,7 +83,6 @@ static __device__ __forceinline__ void multiply(const dg_args &, const int *, co
             for (int j = 0; j < 3; j++)
                 store_run<COLS>(x + (tile * ROWS + r) * PITCH + COLUMNS * j * TILE + column, acc[r][j]);
     __syncthreads();
-    ask(); /* for what is needed next */
 }
 
 /* The results of each orbit become the derivatives at its members. one: the thread's first orbit. */

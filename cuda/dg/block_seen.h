@@ -65,8 +65,8 @@ static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *arr
         load_groups_now<NUM, FIRST + GROUP_WORDS>(to, array, total, item);
 }
 
-static __device__ __forceinline__ void ask_behind(const dg_args &a, const NEIGHBORS &neighbors, long long elem,
-                                                 int lane, behind_faces &to)
+static __device__ __forceinline__ void ask_behind(const dg_args &a, const NEIGHBORS &neighbors,
+                                                  long long elem, int lane, behind_faces &to)
 {
     if constexpr (BEHIND_EARLY) {
         int neighbor[NUM_FACE], node[NUM_FACE][FACE_LOADS];

@@ -14,10 +14,7 @@
 /* A pitch of rows of so many words that lets rows of four words stand in different banks. */
 #define ODD_QUADS(words) ((words) / 4 % 2 ? (words) : (words) + 4)
 
-enum {
-    FIELD_KINDS = GRAD_DIV ? 2 * GRAD_DIV : 2,
-    NUM_SEEN = FIELD_KINDS + 4 /* faces */ * NUM_JUMP
-};
+enum { FIELD_KINDS = GRAD_DIV ? 2 * GRAD_DIV : 2, NUM_SEEN = FIELD_KINDS + 4 /* faces */ * NUM_JUMP };
 
 /* Of NUM_REF. */
 static __device__ constexpr int field_kind(int field)

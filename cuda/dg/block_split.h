@@ -39,8 +39,8 @@ struct lane_inputs {
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 int at = column + 8 * c + i, number = at / TILE, e = at % TILE, of = number % COLUMNS;
-                unit[c][i] =
-                    matrix * unscale(PASS == 0 ? s.most[column_kind(FIRST + of / 2, of % 2)][e] : s.bound[number][e]);
+                unit[c][i] = matrix * unscale(PASS == 0 ? s.most[column_kind(FIRST + of / 2, of % 2)][e]
+                                                        : s.bound[number][e]);
             }
     }
 };
@@ -72,8 +72,7 @@ static __device__ __forceinline__ void fetch_first(fragments &of, const REAL *en
 /* acc += so many steps. from: this lane's row of the first. */
 template <int COUNT>
 static __device__ __forceinline__ void multiply_steps(fragments &of, const REAL *from,
-                                                      const REAL unit[COLS][2],
-                                                      REAL acc[ROW_TILES][COLS][2])
+                                                      const REAL unit[COLS][2], REAL acc[ROW_TILES][COLS][2])
 {
     constexpr int STEPS = (COUNT + DEPTH - 1) / DEPTH;
 #pragma unroll(UNROLL)

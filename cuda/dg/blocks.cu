@@ -138,6 +138,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
         if (works)
             load_batch(a, there, mine.group, now);
     });
+    if (!SPLIT && works)
+        load_batch(a, there, mine.group, now);
     sum_results(a, x, of_nodes);
     if (works)
         finish_nodes(a, s, x, mine, count, first + mine.e, has_source, now);

@@ -9,15 +9,17 @@
 #include "common/mma.h" /* with DEVICE of case.h */
 
 enum {
-    LEAST_SIZE = 15 << 23, /* 2^-112, which takes the place of what is smaller: scale and inverse are normal */
-    SUMMED_BITS = 2,       /* of SUMMED 4 */
+    LEAST_SIZE =
+        15 << 23,    /* 2^-112, which takes the place of what is smaller: scale and inverse are normal */
+    SUMMED_BITS = 2, /* of SUMMED 4 */
     LARGEST_BIT = 14 - SUMMED_BITS
 };
 
 /* From a largest size, as a float's bits: its exponent alone. */
 static __device__ __forceinline__ REAL scale(int most)
 {
-    return __uint_as_float(((254u + LARGEST_BIT) << 23) - (most & 0x7f800000)); /* 2^(LARGEST_BIT - exponent) */
+    return __uint_as_float(((254u + LARGEST_BIT) << 23) -
+                           (most & 0x7f800000)); /* 2^(LARGEST_BIT - exponent) */
 }
 static __device__ __forceinline__ REAL unscale(int most)
 {

@@ -23,8 +23,7 @@
 enum {
     BLOCK_THREADS = THREADS,
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
-    LANES = THREADS < 2 * TILE ? 1
-                               : LEAST(THREADS / TILE, NFP + LANES_UNIT - 1) / LANES_UNIT * LANES_UNIT,
+    LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP + LANES_UNIT - 1) / LANES_UNIT * LANES_UNIT,
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
@@ -98,7 +97,7 @@ static __device__ __forceinline__ void gather_fields(tile &)
 {
 }
 static __device__ __forceinline__ void ask_behind(const dg_args &, const NEIGHBORS &, long long, int,
-                                                 behind_faces &)
+                                                  behind_faces &)
 {
 }
 static __device__ __forceinline__ bool take_behind(const behind_faces &, int, int, REAL *)

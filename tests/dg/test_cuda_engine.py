@@ -176,7 +176,7 @@ SPLIT_CASES = [
     one | SPLIT for one in (EACH if REAL else pairwise(SPLIT_SETTINGS | {"physics": tuple(WALLS)}))
     if one.get("kernel", "blocks") == "blocks" and one.get("dtype", "float32") == "float32"
 ]  # fmt: skip
-#: By default one of each physics, with both fluxes and integrators, materials by cell and node, incident waves.
+#: By default two, with both fluxes and integrators, materials by cell and by node, and incident waves.
 SPLIT_FEW = [
     {"degree": 3, "boundary": "exact", "flux": "upwind", "integrator": "lsrk4", "per": "cell",
      "physics": "elastic"} | SPLIT,

@@ -1,4 +1,4 @@
-"""Products of pairs of FP16 numbers, of kernels tensor and blocks: how exact they are, and that scales do no harm.
+"""Products of pairs of FP16 numbers, of kernels tensor and blocks: how exact they are; scales do no harm.
 
 A row's error is measured against the largest sum |A_ij q_j| of its quantity in its cell, where A is the
 operator dq/dt = A q with the traces of neighbours, found column by column in float64. The stand-in rounds
@@ -128,8 +128,7 @@ def slow(*case):
     return pytest.param(*case, marks=pytest.mark.slow)
 
 
-#: Of kernel blocks only what its scales are most likely to fail by default: one of each run of orbits, two of them with
-#: their own scales (test_cuda_engine.py has its other cases).
+#: By default all of tensor, of blocks acoustic waves with a contrast (others: test_cuda_engine.py).
 CASES = [
     ("tensor", "acoustic", 1.0, DEGREE), ("tensor", "acoustic", 1e4, DEGREE),
     ("tensor", "elastic", 1e4, DEGREE), ("tensor", "maxwell", 1e4, DEGREE),
@@ -147,9 +146,7 @@ def test_rows_are_as_exact_as_stated(kernel, physics, contrast, degree, name):
     case = physics, contrast, degree
     q = states(simulation("cpu", *case))[name]
     exact = apply(simulation("cpu", *case), q)
-    plain, split = (
-        worst(apply(simulation(one, *case), q) - exact, q, *case) for one in ("fused", kernel)
-    )
+    plain, split = (worst(apply(simulation(one, *case), q) - exact, q, *case) for one in ("fused", kernel))
     assert split <= BOUND
     assert split <= 10 * plain
 
@@ -208,7 +205,8 @@ def test_what_grows_from_nothing_or_by_any_factor_is_right(kernel):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "integrator"), [("tensor", "lsrk4"), ("tensor", "ab3"), ("blocks", "lsrk4"), slow("blocks", "ab3")]
+    ("kernel", "integrator"),
+    [("tensor", "lsrk4"), ("tensor", "ab3"), ("blocks", "lsrk4"), slow("blocks", "ab3")],
 )
 def test_a_restart_has_the_same_digits(tmp_path, kernel, integrator):
     sim = unda.DG(

@@ -70,8 +70,7 @@ def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux, s
     """A row's error would be one of frequency and damping; it is at most ten times plain float32's."""
     exact = cavity(degree, bricks, flux, "fused", "float64")
     plain, split = (
-        np.abs(cavity(degree, bricks, flux, kernel, "float32") - exact)
-        for kernel in ("fused", split_kernel)
+        np.abs(cavity(degree, bricks, flux, kernel, "float32") - exact) for kernel in ("fused", split_kernel)
     )
     angle = 2 * np.pi * PERIODS
     assert (split <= BOUND * angle).all(), (split, plain)
