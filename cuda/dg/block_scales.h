@@ -27,6 +27,17 @@ static __device__ __forceinline__ REAL lift_scale(const tile &s, int column, int
 }
 
 #if SPLIT
+/* Of curls a column takes sums of what a jump gives two tangents, which may cancel but for their rounding, 2^-24 of each:
+ * what is left may be as large as that. */
+static __device__ __forceinline__ REAL rest(const REAL *acc, int chunk)
+{
+    REAL most = 0;
+#pragma unroll
+    for (int i = 0; i < CHUNK_SUMS; i++)
+        most = fmaxf(most, fabsf(acc[chunk_sum(chunk, i)]));
+    return GRAD_DIV ? 0 : most * 0x1p-16f;
+}
+
 /* The largest that a lifted jump of a face can be, in the columns of direction J. */
 template <int FIRST, int J>
 static __device__ __forceinline__ void see_face(const tile &s, int face, int e, REAL most[COLUMNS])
@@ -45,7 +56,8 @@ static __device__ __forceinline__ void see_face(const tile &s, int face, int e, 
 #pragma unroll
         for (int column = 0; column < COLUMNS; column++)
             if (face > 0 || column_face0(J, column % 2))
-                sum[column] += fabsf(acc[column_sum(FIRST + column / 2, J, column % 2)]);
+                sum[column] += fmaxf(fabsf(acc[column_sum(FIRST + column / 2, J, column % 2)]),
+                                     rest(acc, FIRST + column / 2));
     }
 #pragma unroll
     for (int column = 0; column < COLUMNS; column++)

@@ -8,12 +8,8 @@
 
 #include "common/mma.h" /* with DEVICE of case.h */
 
-enum {
-    LEAST_SIZE =
-        15 << 23,    /* 2^-112, which takes the place of what is smaller: scale and inverse are normal */
-    SUMMED_BITS = 2, /* of SUMMED 4 */
-    LARGEST_BIT = 14 - SUMMED_BITS
-};
+/* 2^-112, which takes the place of what is smaller, so that scale and inverse are normal; of SUMMED 4. */
+enum { LEAST_SIZE = 15 << 23, SUMMED_BITS = 2, LARGEST_BIT = 14 - SUMMED_BITS };
 
 /* From a largest size, as a float's bits: its exponent alone. */
 static __device__ __forceinline__ REAL scale(int most)
