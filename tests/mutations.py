@@ -297,7 +297,7 @@ MUTATIONS = [
     ("cuda/dg/split.h", "LEAST_SIZE = 15 << 23", "LEAST_SIZE = 0"),
     ("cuda/dg/block_seen.h", "fmaxf(of[i], fabsf(x))", "fmaxf(of[i], x)"),
     ("cuda/dg/block_seen.h", "most = one > most ? one : most;", "most = one;"),
-    ("cuda/dg/block_scales.h", "sum[column] += fabsf(", "sum[column] += ("),
+    ("cuda/dg/block_scales.h", "fmaxf(fabsf(acc[column_sum", "fmaxf((acc[column_sum"),
     ("cuda/dg/block_scales.h", "see_face<FIRST, J>(s, J + 1, e, most);", ""),
     ("cuda/dg/block_split.h", "multiply_add(part, a[r][0], lo);", ""),
     ("cuda/dg/block_split.h", "s.bound[number][e]", "s.bound[0][e]"),

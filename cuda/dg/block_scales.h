@@ -35,7 +35,7 @@ static __device__ __forceinline__ REAL rest(const REAL *acc, int chunk)
 #pragma unroll
     for (int i = 0; i < CHUNK_SUMS; i++)
         most = fmaxf(most, fabsf(acc[chunk_sum(chunk, i)]));
-    return GRAD_DIV ? 0 : most * 0x1p-16f;
+    return GRAD_DIV ? 0 : most / 65536;
 }
 
 /* The largest that a lifted jump of a face can be, in the columns of direction J. */
