@@ -180,7 +180,7 @@ def test_fused_on_tensor_cores_compiles_without_spilling(physics):
     assert spilled(cases, {(physics, "fused"): budget}) == []
 
 
-#: Of kernel blocks in float32 on tensor cores: from which degree "auto" takes it; bytes. A lane keeps 48 sums,
+#: Of kernel blocks in float32 on tensor cores: from which degree "auto" takes it; bytes. A lane has 48 sums,
 #: those of four matrices, while it multiplies by one: the other three are 144 bytes, which is derived. Where
 #: "auto" takes it those of one, 48, and a vector: 56 were seen before this was set.
 SPLIT_KNOWN = {"acoustic": 9, "elastic": 7, "maxwell": 8}
