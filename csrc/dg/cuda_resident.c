@@ -158,6 +158,9 @@ bool plan_is_resident(const unda_solver *s)
     enum { NUM_SM = 132, SHARED_BYTES = 227 << 10 };
     struct plan plan;
     int64_t tile = tile_of(s, NUM_SM);
+    /* products 2: kernel blocks alone has tensor cores multiply in float32 */
+    if (s->options.precision == UNDA_FLOAT32 && kernel_part(&s->options, "products") == 2)
+        return false;
     return s->options.shape == UNDA_TET && !s->options.no_graph &&
            kernel_part(&s->options, "resident") != 1 && tile > 0 && is_small(s, tile) &&
            choose(s, tile, SHARED_BYTES, &plan);
