@@ -8,8 +8,17 @@
 
 enum { TILE, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
-/* Triples of nodes of a warp, its elements, lanes. */
-enum { TRIPLES = 8, ELEMENTS = 16, WARP = 32 };
+/* Triples of nodes of a warp times its elements are 16 x 8, the operator being the left factor, or 8 x 16; lanes. */
+enum { FEW = 8, MANY = 16, WARP = 32 };
+static int triples_of(int tile)
+{
+    return tile == FEW ? MANY : FEW;
+}
+static int elements_of(int tile)
+{
+    return tile == FEW ? FEW : MANY;
+}
+
 /* As cuda/dg/tensor_rows.h and tensor.cu have them: words before the rows, words between rows of shared memory. */
 enum { HEAD = 4, PAD = 4 };
 
@@ -37,16 +46,17 @@ static struct turns face_turns(const struct dg *dg)
     return (struct turns){num, num / 3, num % 3};
 }
 
-/* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg)
+/* Words of the operator for so many triples: D_1, lift of face 1, lift of face 0. */
+static int tile_words(const struct dg *dg, int triples)
 {
-    return TRIPLES * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
+    return triples * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
 }
 
-static int num_tile(const unda_solver *s)
+/* Tiles of triples that a block of so many elements has. */
+static int num_tile(const unda_solver *s, int tile)
 {
     struct turns t = node_turns(s);
-    return (t.run + t.kept + TRIPLES - 1) / TRIPLES;
+    return round_up(t.run + t.kept, triples_of(tile)) / triples_of(tile);
 }
 
 /* Where the operator begins: behind the rows. */
@@ -65,8 +75,8 @@ static int num_chunk(const struct dg *dg)
 static int tile_bytes(const struct dg *dg, int tile)
 {
     const struct physics *p = dg->physics;
-    int jumps = p->num_jump[dg->both_jumps],
-        scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * jumps;
+    int own = p->num_jump[dg->both_jumps], jumps = own + p->num_made_jump[dg->both_jumps],
+        scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * own;
     int split = dg->space.num_node * (p->num_ref * tile + PAD),
         sums = p->num_ref * tile * (dg->space.num_node | 1);
     return 4 *
@@ -78,7 +88,7 @@ static int tile_bytes(const struct dg *dg, int tile)
 /* A warp has a tile of triples and a chunk of fields. */
 static int num_threads(const unda_solver *s, int tile)
 {
-    return WARP * num_tile(s) * (tile / ELEMENTS) * num_chunk(dg_tables(s));
+    return WARP * num_tile(s, tile) * (tile / elements_of(tile)) * num_chunk(dg_tables(s));
 }
 
 /* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
@@ -88,7 +98,7 @@ enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARE
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    part[TILE] = num_tile(s) == 1 && num_chunk(dg) == 1 ? 2 * ELEMENTS : ELEMENTS;
+    part[TILE] = FEW;
     int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
@@ -107,24 +117,25 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (s->options.precision != UNDA_FLOAT32)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor computes in float32, found dtype float64: take kernel fused or blocks");
-    if (part[TILE] != ELEMENTS && part[TILE] != 2 * ELEMENTS)
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d or %d", part[TILE], ELEMENTS,
-             2 * ELEMENTS);
+    if (part[TILE] != FEW && part[TILE] != MANY && part[TILE] != 2 * MANY)
+        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d, %d or %d", part[TILE], FEW, MANY,
+             2 * MANY);
     plan->tile = part[TILE];
     plan->threads = num_threads(s, part[TILE]);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
     plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16",
-             part[TILE], plan->threads);
+        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile %d",
+             part[TILE], plan->threads, part[TILE] / 2);
     if (plan->shared_bytes > MOST_SHARED)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor needs %d KB of shared memory a block of %d elements of degree %d, expected at "
              "most %d: "
              "take %s",
              plan->shared_bytes >> 10, plan->tile, s->options.degree, MOST_SHARED >> 10,
-             plan->tile > ELEMENTS ? "tile 16" : "kernel fused");
-    plan->num_table = operator_words(dg) + (int64_t)num_tile(s) * tile_words(dg);
+             plan->tile > FEW ? "a smaller tile" : "kernel fused");
+    plan->num_table =
+        operator_words(dg) + (int64_t)num_tile(s, plan->tile) * tile_words(dg, triples_of(plan->tile));
     return UNDA_OK;
 }
 
@@ -172,33 +183,38 @@ static int32_t inverse(int scale)
     return bits;
 }
 
-/* Eight rows of a matrix [..][num], by number, its columns in the order given: [step][lane][hi, lo]; the steps of
- * `beside` matrices alternate, and this one is number `which`. row < 0: zeros. */
+/* So many rows of a matrix [..][num], by number, its columns in the order given: [step][lane][hi, lo], of eight words a
+ * lane [step][hi, lo][lane]; the steps of `beside` matrices alternate, and this one is number `which`. row < 0: zeros. */
 struct operand {
     const double *matrix;
     const int *row, *column;
-    int num, scale, beside, which;
+    int rows, num, scale, beside, which;
 };
+/* hi and lo of the word of a lane for these columns of a row, of which k is the first. */
+static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int32_t *lo)
+{
+    uint32_t word[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        double value, rest,
+            x = row >= 0 && k + i < o->num
+                    ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k + i]], o->scale)
+                    : 0;
+        word[0] |= half(x, &value) << 16 * i;
+        word[1] |= half(x - value, &rest) << 16 * i;
+    }
+    *hi = (int32_t)word[0];
+    *lo = (int32_t)word[1];
+}
 static void pack_tile(const struct operand *o, int32_t *to)
 {
-    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth, to += o->beside * TRIPLES * depth) {
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth, to += o->beside * o->rows * depth) {
         depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
+        int halves = o->rows / 8, words = depth / 8 * halves;
         for (int lane = 0; lane < WARP; lane++)
-            for (int pair = 0; pair < depth / 8; pair++) {
-                uint32_t hi[2] = {0}, lo[2] = {0};
-                int row = o->row[lane / 4];
-                for (int i = 0; i < 2; i++) {
-                    int k = k0 + 8 * pair + lane % 4 * 2 + i;
-                    double value, rest,
-                        x = row >= 0 && k < o->num
-                                ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k]], o->scale)
-                                : 0;
-                    hi[i] = half(x, &value);
-                    lo[i] = half(x - value, &rest);
-                }
-                int32_t *word = to + o->which * TRIPLES * depth + lane * (depth / 4) + pair;
-                word[0] = (int32_t)(hi[0] | hi[1] << 16);
-                word[depth / 8] = (int32_t)(lo[0] | lo[1] << 16);
+            for (int i = 0; i < words; i++) {
+                int row = o->row[lane / 4 + i % halves * 8], k = k0 + i / halves * 8 + lane % 4 * 2;
+                int32_t *hi = to + o->which * o->rows * depth + lane * (words == 4 ? 4 : 2 * words) + i;
+                pack_word(o, row, k, hi, hi + (words == 4 ? WARP : 1) * words);
             }
     }
 }
@@ -242,7 +258,7 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
-    (void)matrix, (void)plan;
+    (void)matrix;
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
     int np = el->num_node, nf = el->num_face_node;
@@ -257,25 +273,28 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     for (int m = 0; m < nf; m++)
         orders.face1[m] = m;
     table[0] = inverse(derivative);
-    table[1] = inverse(lift);
+    table[1] = inverse(lift - derivative);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    for (int tile = 0; tile < num_tile(s); tile++) {
-        int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg);
-        int row[3][TRIPLES];
-        for (int i = 0; i < TRIPLES; i++)
+    int triples = triples_of(plan->tile);
+    for (int tile = 0; tile < num_tile(s, plan->tile); tile++) {
+        int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg, triples);
+        int row[3][MANY];
+        for (int i = 0; i < triples; i++)
             for (int r = 0; r < 3; r++) {
-                int orbit = TRIPLES * tile + i, kept = orbit - nodes.run;
+                int orbit = triples * tile + i, kept = orbit - nodes.run;
                 row[r][i] = kept < 0            ? orders.node[r * nodes.run + orbit]
                             : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
                                                 : -1;
             }
         for (int r = 0; r < 3; r++) {
-            pack_tile(&(struct operand){el->derivative, row[r], orders.node, np, derivative, 3, r}, to);
-            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, nf, lift, 3, r},
-                      to + 3 * TRIPLES * round_up(np, 8));
+            pack_tile(&(struct operand){el->derivative, row[r], orders.node, triples, np, derivative, 3, r},
+                      to);
+            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, triples, nf, lift,
+                                        3, r},
+                      to + 3 * triples * round_up(np, 8));
         }
-        pack_tile(&(struct operand){el->lift, row[0], orders.face0, nf, lift, 1, 0},
-                  to + 3 * TRIPLES * (round_up(np, 8) + round_up(nf, 8)));
+        pack_tile(&(struct operand){el->lift, row[0], orders.face0, triples, nf, lift, 1, 0},
+                  to + 3 * triples * (round_up(np, 8) + round_up(nf, 8)));
     }
     return UNDA_OK;
 }
@@ -285,7 +304,7 @@ static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
     int tile = kernel_part(o, "tile"); /* given: another kernel's? */
-    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % ELEMENTS)
+    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % MANY)
         return false;
     bool lsrk4 = o->integrator == UNDA_LSRK4;
     int degree = o->degree;

@@ -6,7 +6,7 @@
  * (tensor_finish.h).
  * Bytes per DOF: AB3 20, LSRK4 16. Error of a sum of A_ij q_j: a few 2^-22 of sum |A_ij q_j|.
  *
- * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (16 or 32),
+ * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (8, 16 or 32),
  * TURNS (1: chunks of fields, block_columns.h, are taken at once, each by warps of its own), THREADS, MIN_BLOCKS
  * (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, AHEAD, WAVE (line_prefetch.h), LOCAL,
  * INCIDENT. Packing of the operator: tensor_products.h. */
@@ -43,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
         take_states(a, s, first, count, states);
     tile_jumps(a, s, faces);
 #if INCIDENT
+    __syncthreads();
     add_incident(a, s, first);
 #endif
     if (!EARLY)

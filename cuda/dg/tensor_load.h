@@ -1,4 +1,5 @@
-/* tensor_load.h: the state of a tile of kernel tensor into shared memory, as it comes, and the jumps of its faces. */
+/* tensor_load.h: the state of a tile of kernel tensor into shared memory, as it comes, and the jumps of its faces. Of the
+ * threads of an element each has nodes of one face, where their number allows, or of all four. */
 #ifndef UNDA_DG_TENSOR_LOAD_H
 #define UNDA_DG_TENSOR_LOAD_H
 
@@ -9,21 +10,33 @@
 /* Whether a thread asks early for rows and old states, and splits its states before it needs those behind faces: below
  * degree 5 few nodes share many registers' worth of them, and it lost (benchmarks/NOTES.md). */
 enum {
-    BEHIND_FACES = NUM_FACE * FACE_LOADS * (NUM_FIELD + 1), /* registers */
+    LANE_FACES = LANES % NUM_FACE ? NUM_FACE : 1,
+    FACE_LANES = LANES * LANE_FACES / NUM_FACE, /* that share a face */
+    FACE_STEPS = (NFP + FACE_LANES - 1) / FACE_LANES,
+    BEHIND_FACES = LANE_FACES * FACE_STEPS * (NUM_FIELD + 1), /* registers */
     EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && THREADS * MIN_BLOCKS <= 400
 };
 
-/* LANES threads share an element, as in tile.h. */
+/* LANES threads share an element, as in tile.h, and FACE_LANES its face. */
 struct lane_element {
-    int e, lane;
+    int e, lane, face, within;
     bool works;
     long long elem;
 };
 static __device__ __forceinline__ lane_element element_of_lane(long long first, int count)
 {
-    int e = threadIdx.x / LANES;
-    return {e, (int)threadIdx.x % LANES, TILE * LANES == THREADS || e < TILE,
+    int e = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    return {e,
+            lane,
+            lane / FACE_LANES,
+            lane % FACE_LANES,
+            TILE * LANES == THREADS || e < TILE,
             first + (e < count ? e : count - 1)};
+}
+/* The number of its i-th face. */
+static __device__ __forceinline__ int face_of_lane(const lane_element &mine, int i)
+{
+    return LANE_FACES == 1 ? mine.face : i;
 }
 
 /* Asks for the states of an element's nodes. */
@@ -53,19 +66,19 @@ static __device__ __forceinline__ void load_own_state(REAL *q, const tile &s, in
 
 /* The neighbour's states at a lane's nodes of one face. */
 struct outer_states {
-    REAL q[FACE_LOADS][NUM_FIELD];
-    int row[FACE_LOADS]; /* of tensor_rows.h */
+    REAL q[FACE_STEPS][NUM_FIELD];
+    int row[FACE_STEPS]; /* of tensor_rows.h */
 };
-static __device__ __forceinline__ int face_node_of_lane(int lane, int j)
+static __device__ __forceinline__ int face_node_of_lane(int within, int j)
 {
-    int m = lane + j * LANES;
-    return (j + 1) * LANES <= NFP || m < NFP ? m : NFP - 1;
+    int m = within + j * FACE_LANES;
+    return (j + 1) * FACE_LANES <= NFP || m < NFP ? m : NFP - 1;
 }
-static __device__ __forceinline__ void load_rows(const dg_args &a, int face, int lane, int row[FACE_LOADS])
+static __device__ __forceinline__ void load_rows(const dg_args &a, int face, int within, int row[FACE_STEPS])
 {
 #pragma unroll
-    for (int j = 0; j < FACE_LOADS; j++)
-        row[j] = __ldg(a.table + FACE_ROWS + face * NFP + face_node_of_lane(lane, j));
+    for (int j = 0; j < FACE_STEPS; j++)
+        row[j] = __ldg(a.table + FACE_ROWS + face * NFP + face_node_of_lane(within, j));
 }
 /* As load_groups of common/vector.h, here and not where it is used, behind a barrier. */
 template <int NUM, int FIRST = 0>
@@ -80,25 +93,41 @@ static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *arr
 
 /* At boundaries: of this element, which nobody needs. */
 static __device__ __forceinline__ void load_outer(const dg_args &a, const lane_element &mine,
-                                                  const int (&neighbor)[NUM_FACE],
-                                                  outer_states (&to)[NUM_FACE])
+                                                  const int (&neighbor)[LANE_FACES],
+                                                  outer_states (&to)[LANE_FACES])
 {
-    int node[NUM_FACE][FACE_LOADS];
+    int node[LANE_FACES][FACE_STEPS];
     /* all at once, and then what needs them */
 #pragma unroll
-    for (int face = 0; face < NUM_FACE; face++)
+    for (int i = 0; i < LANE_FACES; i++)
 #pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++)
-            node[face][j] =
-                __ldg(a.face_node + (neighbor[face] >= 0 ? NEIGHBOR_SIDE(neighbor[face]) : 0) * NFP +
-                      face_node_of_lane(mine.lane, j));
+        for (int j = 0; j < FACE_STEPS; j++)
+            node[i][j] = __ldg(a.face_node + (neighbor[i] >= 0 ? NEIGHBOR_SIDE(neighbor[i]) : 0) * NFP +
+                               face_node_of_lane(mine.within, j));
 #pragma unroll
-    for (int face = 0; face < NUM_FACE; face++) {
-        long long outer = place(neighbor[face] >= 0 ? NEIGHBOR_ELEM(neighbor[face]) : mine.elem, 0);
+    for (int i = 0; i < LANE_FACES; i++) {
+        long long outer = place(neighbor[i] >= 0 ? NEIGHBOR_ELEM(neighbor[i]) : mine.elem, 0);
 #pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++)
-            load_groups_now<NUM_FIELD>(to[face].q[j], (const REAL *)a.q, a.num_total * NP,
-                                       outer + node[face][j]);
+        for (int j = 0; j < FACE_STEPS; j++)
+            load_groups_now<NUM_FIELD>(to[i].q[j], (const REAL *)a.q, a.num_total * NP, outer + node[i][j]);
+    }
+}
+
+/* The frame of a face whose number may differ between lanes: what they have in registers has no address. */
+static __device__ __forceinline__ void frame_of_lane(const REAL *g, int face, REAL f1[NUM_FRAME])
+{
+    if (LANE_FACES == NUM_FACE) {
+        frame(g, face, f1);
+        return;
+    }
+    frame(g, 0, f1);
+#pragma unroll
+    for (int other = 1; other < NUM_FACE; other++) {
+        REAL frame1[NUM_FRAME];
+        frame(g, other, frame1);
+#pragma unroll
+        for (int i = 0; i < NUM_FRAME; i++)
+            f1[i] = face == other ? frame1[i] : f1[i];
     }
 }
 
@@ -110,18 +139,19 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
 {
     face_case f;
     if (!EARLY)
-        load_rows(a, face, mine.lane, outer.row);
-    begin_face(a, s, face, mine.e, mine.lane, mine.elem, neighbor, g, early, f);
+        load_rows(a, face, mine.within, outer.row);
+    frame_of_lane(g, face, f.f1);
+    begin_face_of_frame(a, s, face, mine.e, mine.within, mine.elem, neighbor, early, f);
     if (f.exact) {
         const REAL *data = exact_data(a, neighbor);
 #pragma unroll
-        for (int j = 0; j < FACE_LOADS; j++)
-            load_constant<NUM_FIELD>(outer.q[j], data + face_node_of_lane(mine.lane, j) * NUM_FIELD);
+        for (int j = 0; j < FACE_STEPS; j++)
+            load_constant<NUM_FIELD>(outer.q[j], data + face_node_of_lane(mine.within, j) * NUM_FIELD);
     }
     largest<NUM_JUMP> sizes;
 #pragma unroll
-    for (int j = 0; j < FACE_LOADS; j++) {
-        int m = face_node_of_lane(mine.lane, j);
+    for (int j = 0; j < FACE_STEPS; j++) {
+        int m = face_node_of_lane(mine.within, j);
         face_row row = row_of_face(outer.row[j]);
         REAL q[NUM_FIELD], in[NUM_TRACE], jumps[NUM_JUMP];
         load_own_state(q, s, mine.e, row.node);
@@ -130,7 +160,7 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++) {
             sizes.see(k, jumps[k]);
-            if ((j + 1) * LANES <= NFP || mine.lane + j * LANES < NFP)
+            if ((j + 1) * FACE_LANES <= NFP || mine.within + j * FACE_LANES < NFP)
                 s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = jumps[k];
         }
     }
@@ -140,9 +170,9 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
 /* What a lane has asked for of its element's faces before the state has come. */
 struct faces_of_lane {
     lane_element mine;
-    NEIGHBORS neighbor;
-    REAL g[WORDS], coef[COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
-    outer_states outer[NUM_FACE];
+    int neighbor[LANE_FACES];
+    REAL g[WORDS], coef[COEF_EARLY ? LANE_FACES * NUM_FACE_COEF : 1];
+    outer_states outer[LANE_FACES];
 };
 
 /* Asks for the states of a tile, inside and behind its faces. */
@@ -152,21 +182,24 @@ static __device__ __forceinline__ void ask_states(const dg_args &a, tile &s, lon
     to.mine = element_of_lane(first, count);
     if (to.mine.works) {
         /* what the longest wait begins with */
-        to.neighbor = load_now((const NEIGHBORS *)a.neighbor + to.mine.elem);
+        NEIGHBORS all = load_now((const NEIGHBORS *)a.neighbor + to.mine.elem);
+#define OF_LANE(number, member)                                                                              \
+    if (LANE_FACES == NUM_FACE || to.mine.face == number)                                                    \
+        to.neighbor[LANE_FACES == 1 ? 0 : number] = all.member;
+        EACH_NEIGHBOR(OF_LANE)
         load_constant<WORDS>(to.g, (const REAL *)a.record + RECORD * to.mine.elem);
         if constexpr (COEF_EARLY)
-            load_constant<NUM_FACE * NUM_FACE_COEF>(to.coef, (const REAL *)a.face_coef +
-                                                                 NUM_FACE * NUM_FACE_COEF * to.mine.elem);
+            load_constant<LANE_FACES * NUM_FACE_COEF>(
+                to.coef,
+                (const REAL *)a.face_coef +
+                    NUM_FACE_COEF * (NUM_FACE * to.mine.elem + (LANE_FACES == 1 ? to.mine.face : 0)));
         fetch_state(a, s, to.mine);
         copy_commit();
         if (EARLY)
 #pragma unroll
-            for (int face = 0; face < NUM_FACE; face++)
-                load_rows(a, face, to.mine.lane, to.outer[face].row);
-        int neighbor[NUM_FACE];
-#define COPY_NEIGHBOR(face, member) neighbor[face] = to.neighbor.member;
-        EACH_NEIGHBOR(COPY_NEIGHBOR)
-        load_outer(a, to.mine, neighbor, to.outer);
+            for (int i = 0; i < LANE_FACES; i++)
+                load_rows(a, face_of_lane(to.mine, i), to.mine.within, to.outer[i].row);
+        load_outer(a, to.mine, to.neighbor, to.outer);
     }
 }
 
@@ -175,9 +208,10 @@ static __device__ __forceinline__ void tile_jumps(const dg_args &a, tile &s, fac
 {
     if (!from.mine.works)
         return;
-#define JUMPS_OF_LANE(face, member)                                                                          \
-    face_jumps_of_lane(a, s, face, from.mine, from.neighbor.member, from.g, from.coef, from.outer[face]);
-    EACH_NEIGHBOR(JUMPS_OF_LANE)
+#pragma unroll
+    for (int i = 0; i < LANE_FACES; i++)
+        face_jumps_of_lane(a, s, face_of_lane(from.mine, i), from.mine, from.neighbor[i], from.g,
+                           from.coef + (COEF_EARLY ? i * NUM_FACE_COEF : 0), from.outer[i]);
 }
 
 #endif

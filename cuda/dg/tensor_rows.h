@@ -14,7 +14,11 @@ enum {
     RUN_ROWS = (NP - KEPT) / 3,
     FACE_RUN_ROWS = NFP / 3,
     ORBITS = RUN_ROWS + KEPT, /* of nodes */
-    ORBIT_TILES = (ORBITS + 7) / 8
+    /* Whether the operator is the left factor of products, with triples of nodes as rows and eight elements as columns,
+     * or the right one, with 16 elements as rows (tensor_products.h). */
+    OPERATOR_LEFT = TILE == 8,
+    TRIPLES = OPERATOR_LEFT ? 16 : 8,
+    ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES
 };
 
 /* The table (csrc/dg/kernel_tensor.c), in words. */
@@ -25,10 +29,10 @@ enum {
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
-    STEP_WORDS = 8,                 /* of an operator with eight rows, by depth */
+    STEP_WORDS = TRIPLES,           /* of an operator with so many rows, by depth */
     VOLUME_WORDS = 3 * STEP_WORDS * DEPTH_NODES,
     LIFT_WORDS = 3 * STEP_WORDS * DEPTH_FACE,
-    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE /* of a tile of eight triples */
+    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE /* of a tile of triples */
 };
 
 /* Row C^times of a row, of so many in a run. */

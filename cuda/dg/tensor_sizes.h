@@ -27,6 +27,8 @@ static __device__ constexpr int jump_scale(int face, int k)
 enum { NODE_PITCH = NP | 1 };
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define TILE_WORDS   LARGER(NP *PITCH_U, NUM_REF *TILE *NODE_PITCH)
+#define TILE_LANES   (THREADS / TILE)
+#define TILE_JUMPS   (NUM_JUMP + MADE_JUMPS) /* those made of the others have no size of their own */
 #include "dg/tile.h"
 
 enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
@@ -55,6 +57,25 @@ static __device__ __forceinline__ void clear_sizes(tile &s)
 {
     for (int i = threadIdx.x; i < NUM_SCALE * TILE; i += THREADS)
         s.most[i / TILE][i % TILE] = LEAST_SIZE;
+}
+
+/* The size of any jump of a face of an element, or a bound; after all have been put. */
+static __device__ __forceinline__ int size_of_jump(const tile &s, int face, int k, int e)
+{
+#if MADE_JUMPS
+    if (k >= NUM_JUMP) {
+        REAL lift_coef[NUM_LIFT_COEF], sizes[NUM_JUMP];
+#pragma unroll
+        for (int i = 0; i < NUM_LIFT_COEF; i++)
+            lift_coef[i] = fabsf(s.lift_coef[face][i][e]);
+#pragma unroll
+        for (int i = 0; i < NUM_JUMP; i++)
+            sizes[i] = __uint_as_float((unsigned)s.most[jump_scale(face, i)][e]);
+        int size = (int)__float_as_uint(made_jump(sizes, lift_coef));
+        return LARGER(size, LEAST_SIZE);
+    }
+#endif
+    return s.most[jump_scale(face, k)][e];
 }
 
 /* What incident.h asks. */

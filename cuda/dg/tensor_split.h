@@ -127,23 +127,50 @@ static __device__ __forceinline__ void split_states(tile &s, const state_pairs &
     }
 }
 
+/* The jumps of two elements at a node of a face, those that are made of the others as well. */
+struct jump_pair {
+    REAL of[2][TILE_JUMPS];
+};
+static __device__ __forceinline__ void take_jumps(const tile &s, int row, int pair, jump_pair &to)
+{
+#pragma unroll
+    for (int k = 0; k < NUM_JUMP; k++) {
+        REAL x[2];
+        load_vector<2>(x, s.s + row * PITCH_S + k * TILE + 2 * pair);
+        to.of[0][k] = x[0];
+        to.of[1][k] = x[1];
+    }
+#if MADE_JUMPS
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        REAL lift_coef[NUM_LIFT_COEF];
+#pragma unroll
+        for (int i = 0; i < NUM_LIFT_COEF; i++)
+            lift_coef[i] = s.lift_coef[row / NFP][i][2 * pair + half];
+        to.of[half][NUM_JUMP] = made_jump(to.of[half], lift_coef);
+    }
+#endif
+}
+
 /* Jumps, in place: the rows of all faces, a row by one warp. */
 static __device__ __forceinline__ void split_jumps(tile &s)
 {
-    constexpr int VALUES = NUM_FACE * NFP * NUM_JUMP, AT_ONCE = THREADS / PAIRS,
-                  STEPS = (VALUES + AT_ONCE - 1) / AT_ONCE;
+    constexpr int ROWS = NUM_FACE * NFP, AT_ONCE = THREADS / PAIRS, STEPS = (ROWS + AT_ONCE - 1) / AT_ONCE;
     int thread = anew(threadIdx.x), pair = thread % PAIRS;
-#pragma unroll(STEPS < 8 ? STEPS : 4)
+#pragma unroll(STEPS < 4 ? STEPS : 2)
     for (int step = 0; step < STEPS; step++) {
-        int value = thread / PAIRS + step * AT_ONCE, row = value / NUM_JUMP, k = value % NUM_JUMP;
-        bool mine = (step + 1) * AT_ONCE <= VALUES || value < VALUES;
-        REAL *to = s.s + row * PITCH_S + k * TILE, x[2];
-        const int *most = s.most[jump_scale(row / NFP, k)] + 2 * pair;
+        int row = thread / PAIRS + step * AT_ONCE;
+        bool mine = (step + 1) * AT_ONCE <= ROWS || row < ROWS;
+        jump_pair jumps;
         if (mine)
-            load_vector<2>(x, to + 2 * pair);
+            take_jumps(s, row, pair, jumps);
         __syncwarp();
         if (mine)
-            store_split(to + pair, split_two(x[0] * scale(most[0]), x[1] * scale(most[1])));
+#pragma unroll
+            for (int k = 0; k < TILE_JUMPS; k++)
+                store_split(s.s + row * PITCH_S + k * TILE + pair,
+                            split_two(jumps.of[0][k] * scale(size_of_jump(s, row / NFP, k, 2 * pair)),
+                                      jumps.of[1][k] * scale(size_of_jump(s, row / NFP, k, 2 * pair + 1))));
     }
 }
 

@@ -16,11 +16,17 @@
 #ifndef TILE_WORDS
 #define TILE_WORDS (NP * PITCH_U + TILE_ROOM)
 #endif
+#ifndef TILE_JUMPS
+#define TILE_JUMPS NUM_JUMP
+#endif
+#ifndef TILE_LANES
+#define TILE_LANES LEAST(THREADS / TILE, NFP)
+#endif
 
 enum {
     BLOCK_THREADS = THREADS,
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
-    LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
+    LANES = THREADS < 2 * TILE ? 1 : TILE_LANES,
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
@@ -34,12 +40,12 @@ enum {
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
 #endif
     PITCH_U = NUM_REF * TILE + PAD,
-    PITCH_S = NUM_JUMP * TILE + PAD
+    PITCH_S = TILE_JUMPS * TILE + PAD
 };
 
 struct tile {
     __align__(16) REAL u[TILE_WORDS];               /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][TILE_JUMPS][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 #ifdef TILE_SIZES
     __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
@@ -71,17 +77,18 @@ struct face_case {
     bool inside, exact;
 };
 
-/* Of face of element e; leaves its coefficients of lifted jumps in shared memory. */
-static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int face, int e, int lane,
-                                                  long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early, face_case &to)
+/* Of face of element e, whose frame `to` has; leaves its coefficients of lifted jumps in shared memory. early: of this
+ * face. */
+static __device__ __forceinline__ void begin_face_of_frame(const dg_args &a, tile &s, int face, int e,
+                                                           int lane, long long elem, int neighbor,
+                                                           const REAL *early, face_case &to)
 {
     to.inside = neighbor >= 0;
     to.exact = neighbor <= -1 - BOUNDARY_EXACT;
     if constexpr (COEF_EARLY) {
 #pragma unroll
         for (int i = 0; i < NUM_FACE_COEF; i++)
-            to.coef[i] = early[face * NUM_FACE_COEF + i];
+            to.coef[i] = early[i];
     } else if constexpr (!BY_NODE) {
         const REAL *from = (const REAL *)a.face_coef;
         long long at = NUM_FACE * elem + face;
@@ -90,7 +97,6 @@ static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int
             load_constant<NUM_FACE_COEF - 4>(to.coef + 4,
                                              from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
     }
-    frame(g, face, to.f1);
     if (lane == 0 && !BY_NODE) {
         REAL lift_coef[NUM_LIFT_COEF];
         lift_coefficients(to.f1, to.coef, lift_coef);
@@ -100,6 +106,14 @@ static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int
     }
     to.upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING;
     mirror(-1 - neighbor, to.weight);
+}
+static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int face, int e, int lane,
+                                                  long long elem, int neighbor, const REAL *g,
+                                                  const REAL *early, face_case &to)
+{
+    frame(g, face, to.f1);
+    begin_face_of_frame(a, s, face, e, lane, elem, neighbor,
+                        early + (COEF_EARLY ? face * NUM_FACE_COEF : 0), to);
 }
 
 /* The given outer states of a face: [NFP][NUM_FIELD]. */

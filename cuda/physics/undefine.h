@@ -18,3 +18,5 @@
 #undef NUM_MIRROR
 #undef NUM_JUMP
 #undef NUM_LIFT_COEF
+#undef PAIR_JUMPS
+#undef MADE_JUMPS

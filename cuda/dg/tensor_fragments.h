@@ -1,0 +1,139 @@
+/* tensor_fragments.h: how kernel tensor gives tensor cores its operands, and which elements and nodes a lane has sums of.
+ *
+ * Both operands are hi + lo: three products, lo hi + hi lo + hi hi. Tensor cores round their sums towards zero, so those
+ * of a step, 16 or 8 deep, are added to the others outside of them. A warp owns a chunk of fields (block_columns.h) of
+ *   tile 8:       16 triples of nodes times 8 elements: A the operator [node][k], B the state [k][element];
+ *   tile 16, 32:  16 elements times 8 triples:          A the state [element][k], B the operator [k][node].
+ * A lane has two elements and two triples, by c of its four sums.
+ *
+ * Operator (table, 32-bit words): inverse scale of the derivative and the lift's to that, as floats, two words that are not used; rows
+ * (tensor_rows.h); then by tiles of triples: derivative D_1 [step][r], lift of face 1 [step][r], lift of face 0
+ * [step], each in the order of load_operator. The host: csrc/dg/kernel_tensor.c. */
+#ifndef UNDA_DG_TENSOR_FRAGMENTS_H
+#define UNDA_DG_TENSOR_FRAGMENTS_H
+
+#include "dg/tensor_split.h"
+
+/* One operand of a step, both parts: the left one of a product, or the right one. */
+template <int DEPTH, bool LEFT> struct split_operand {
+    unsigned hi[DEPTH / (LEFT ? 4 : 8)], lo[DEPTH / (LEFT ? 4 : 8)];
+};
+template <int DEPTH> using operator_part = split_operand<DEPTH, OPERATOR_LEFT>;
+template <int DEPTH> using state_part = split_operand<DEPTH, !OPERATOR_LEFT>;
+
+static __device__ __forceinline__ void load_words(unsigned (&hi)[4], unsigned (&lo)[4], const int *entry)
+{
+    int4 first = __ldg((const int4 *)entry), second = __ldg((const int4 *)(entry + 128));
+    hi[0] = first.x, hi[1] = first.y, hi[2] = first.z, hi[3] = first.w;
+    lo[0] = second.x, lo[1] = second.y, lo[2] = second.z, lo[3] = second.w;
+}
+static __device__ __forceinline__ void load_words(unsigned (&hi)[2], unsigned (&lo)[2], const int *entry)
+{
+    int4 words = __ldg((const int4 *)entry);
+    hi[0] = words.x, hi[1] = words.y, lo[0] = words.z, lo[1] = words.w;
+}
+static __device__ __forceinline__ void load_words(unsigned (&hi)[1], unsigned (&lo)[1], const int *entry)
+{
+    int2 words = __ldg((const int2 *)entry);
+    hi[0] = words.x, lo[0] = words.y;
+}
+
+/* [lane][hi, lo] in 4 or 2 words; of 8 words, [hi, lo][lane]. */
+template <int DEPTH>
+static __device__ __forceinline__ void load_operator(operator_part<DEPTH> &to, const int *entry, int lane)
+{
+    constexpr int NUM = sizeof to.hi / 2;
+    load_words(to.hi, to.lo, entry + lane * (NUM > 4 ? 4 : NUM));
+}
+
+/* What a lane has of the products: its warp's tile of triples and chunk; the first of its elements; which row it names in
+ * load_columns, and the word there. */
+struct lane_place {
+    int lane, tile, chunk, element, first;
+};
+static __device__ __forceinline__ lane_place place_of_lane()
+{
+    constexpr int GROUPS = OPERATOR_LEFT ? 1 : TILE / 16;
+    int thread = anew(threadIdx.x), lane = thread % 32, warp = thread / 32, first = warp % GROUPS * 16;
+    return {lane, warp / GROUPS % ORBIT_TILES, warp / (GROUPS * ORBIT_TILES),
+            OPERATOR_LEFT ? lane % 4 * 2 : first + lane / 4, first};
+}
+/* Of sum c: the first or the second of its elements; its triple. */
+static __device__ constexpr int element_half(int c)
+{
+    return OPERATOR_LEFT ? c % 2 : c / 2;
+}
+static __device__ __forceinline__ int element_of(const lane_place &at, int half)
+{
+    return at.element + (OPERATOR_LEFT ? 1 : 8) * half;
+}
+static __device__ constexpr int triple_half(int c)
+{
+    return OPERATOR_LEFT ? c / 2 : c % 2;
+}
+static __device__ __forceinline__ int triple_of(const lane_place &at, int half)
+{
+    return at.tile * TRIPLES + (OPERATOR_LEFT ? at.lane / 4 + 8 * half : at.lane % 4 * 2 + half);
+}
+
+/* Of the row of the state that a lane names: the word, from the first of the field. */
+template <int DEPTH> static __device__ __forceinline__ int word_of_lane(const lane_place &at)
+{
+    return OPERATOR_LEFT ? at.lane / DEPTH % 2 * PAIRS : (at.first + at.lane / 8 % 2 * 8) / 2;
+}
+/* The row, for a step which begins at k, of so many; behind the last any row will do. */
+template <int DEPTH, int COUNT> static __device__ __forceinline__ int row_of_step(const lane_place &at, int k)
+{
+    int row = k + (DEPTH == 8 ? at.lane % 8 : OPERATOR_LEFT ? at.lane % 16 : at.lane % 8 + at.lane / 16 * 8);
+    return row < COUNT ? row : COUNT - 1;
+}
+/* The state of a step, of a field whose word the lane names. */
+template <int DEPTH>
+static __device__ __forceinline__ void load_state_part(state_part<DEPTH> &to, const REAL *word)
+{
+    if constexpr (OPERATOR_LEFT) { /* both parts at once */
+        unsigned all[DEPTH / 4];
+        load_columns(all, word);
+#pragma unroll
+        for (int i = 0; i < DEPTH / 8; i++)
+            to.hi[i] = all[i], to.lo[i] = all[DEPTH / 8 + i];
+    } else {
+        load_columns(to.hi, word);
+        load_columns(to.lo, word + PAIRS);
+    }
+}
+
+template <int DEPTH>
+static __device__ __forceinline__ state_part<DEPTH> negative(state_part<DEPTH> of)
+{
+    for (unsigned &word : of.hi)
+        word ^= 0x80008000;
+    for (unsigned &word : of.lo)
+        word ^= 0x80008000;
+    return of;
+}
+
+/* Product number 0, 1 or 2 of the three. */
+template <int DEPTH>
+static __device__ __forceinline__ void multiply_part(float (&c)[4], int product,
+                                                     const state_part<DEPTH> &state,
+                                                     const operator_part<DEPTH> &op)
+{
+    if constexpr (OPERATOR_LEFT)
+        multiply_add(c, product == 1 ? op.lo : op.hi, product == 0 ? state.lo : state.hi);
+    else
+        multiply_add(c, product == 0 ? state.lo : state.hi, product == 1 ? op.lo : op.hi);
+}
+
+/* The operator of a step: rows of each run. */
+template <int DEPTH, int NUM = 3> struct step_operator {
+    operator_part<DEPTH> of[NUM];
+    __device__ __forceinline__ void load(const int *entry, int lane)
+    {
+#pragma unroll
+        for (int r = 0; r < NUM; r++)
+            load_operator<DEPTH>(of[r], entry + r * STEP_WORDS * DEPTH, lane);
+    }
+};
+
+#endif
