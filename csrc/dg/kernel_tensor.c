@@ -75,13 +75,12 @@ static int num_chunk(const struct dg *dg)
 static int tile_bytes(const struct dg *dg, int tile)
 {
     const struct physics *p = dg->physics;
-    int own = p->num_jump[dg->both_jumps], jumps = own + p->num_made_jump[dg->both_jumps],
-        scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * own;
+    int scales = p->grad_div ? 2 * p->grad_div : 2, traces = 2 * num_chunk(dg);
     int split = dg->space.num_node * (p->num_ref * tile + PAD),
         sums = p->num_ref * tile * (dg->space.num_node | 1);
     return 4 *
            ((split > sums ? split : sums) +
-            dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
+            dg->space.num_face * (dg->space.num_face_node * (traces * tile + PAD) + p->num_lift_coef * tile) +
             scales * tile);
 }
 
@@ -165,13 +164,12 @@ static uint32_t half(double x, double *value)
     return ((uint32_t)(exponent + BIAS - 1) << PLACES) + (uint32_t)places + (signbit(x) ? 0x8000u : 0);
 }
 
-/* The exponent that takes the largest of num numbers to 2^14 and more. */
-static int scale_of(const double *number, int64_t num)
+static double largest(const double *number, int64_t num)
 {
     double most = 0;
     for (int64_t i = 0; i < num; i++)
         most = fmax(most, fabs(number[i]));
-    return 14 - ilogb(most);
+    return most;
 }
 
 /* The inverse of such a scale, as the bits of a float. */
@@ -262,8 +260,9 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
     int np = el->num_node, nf = el->num_face_node;
-    int derivative = scale_of(el->derivative, (int64_t)3 * np * np),
-        lift = scale_of(el->lift, (int64_t)el->num_face * np * nf);
+    /* takes the largest number of the operator to 2^14 and more */
+    int scale = 14 - ilogb(fmax(largest(el->derivative, (int64_t)3 * np * np),
+                                largest(el->lift, (int64_t)el->num_face * np * nf)));
     struct turns nodes = node_turns(s), faces = face_turns(dg);
     struct orders orders;
     int turn[MOST_BLOCK_NODE], face_turn[4 * MOST_BLOCK_FACE_NODE];
@@ -272,8 +271,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     order_by_turn(&faces, face_turn, orders.face0);
     for (int m = 0; m < nf; m++)
         orders.face1[m] = m;
-    table[0] = inverse(derivative);
-    table[1] = inverse(lift - derivative);
+    table[0] = inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
     int triples = triples_of(plan->tile);
     for (int tile = 0; tile < num_tile(s, plan->tile); tile++) {
@@ -287,13 +285,13 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
                                                 : -1;
             }
         for (int r = 0; r < 3; r++) {
-            pack_tile(&(struct operand){el->derivative, row[r], orders.node, triples, np, derivative, 3, r},
+            pack_tile(&(struct operand){el->derivative, row[r], orders.node, triples, np, scale, 3, r},
                       to);
-            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, triples, nf, lift,
+            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, triples, nf, scale,
                                         3, r},
                       to + 3 * triples * round_up(np, 8));
         }
-        pack_tile(&(struct operand){el->lift, row[0], orders.face0, triples, nf, lift, 1, 0},
+        pack_tile(&(struct operand){el->lift, row[0], orders.face0, triples, nf, scale, 1, 0},
                   to + 3 * triples * (round_up(np, 8) + round_up(nf, 8)));
     }
     return UNDA_OK;

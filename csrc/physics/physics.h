@@ -16,7 +16,7 @@ struct physics {
     int grad_div;       /* pairs of a number and a vector whose gradient and divergence it takes; 0: curls */
     int num_field, num_material, num_wave, num_coef, num_face_coef, num_ref, num_lift_coef;
     int conditions;                                                  /* bits 1 << unda_boundary */
-    int num_jump[2], num_made_jump[2];                               /* by dg.both_jumps */
+    int num_jump[2];                                                 /* by dg.both_jumps */
     int volume_flops, reference_flops, jump_flops[2], lift_flops[2]; /* see dg_flops */
     struct powers coef_power[MAX_COEF], face_coef_power[MAX_COEF];   /* of det; of |m|, of curls det |m| */
     void (*coefficients)(const double *material, double *coef);

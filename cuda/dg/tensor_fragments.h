@@ -6,7 +6,7 @@
  *   tile 16, 32:  16 elements times 8 triples:          A the state [element][k], B the operator [k][node].
  * A lane has two elements and two triples, by c of its four sums.
  *
- * Operator (table, 32-bit words): inverse scale of the derivative and the lift's to that, as floats, two words that are not used; rows
+ * Operator (table, 32-bit words): inverse scale as a float, three words that are not used; rows
  * (tensor_rows.h); then by tiles of triples: derivative D_1 [step][r], lift of face 1 [step][r], lift of face 0
  * [step], each in the order of load_operator. The host: csrc/dg/kernel_tensor.c. */
 #ifndef UNDA_DG_TENSOR_FRAGMENTS_H

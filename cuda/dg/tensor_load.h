@@ -131,7 +131,7 @@ static __device__ __forceinline__ void frame_of_lane(const REAL *g, int face, RE
     }
 }
 
-/* Jumps at a lane's nodes of one face. */
+/* What is to be lifted at a lane's nodes of one face. */
 static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile &s, int face,
                                                           const lane_element &mine, int neighbor,
                                                           const REAL *g, const REAL *early,
@@ -148,23 +148,27 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
         for (int j = 0; j < FACE_STEPS; j++)
             load_constant<NUM_FIELD>(outer.q[j], data + face_node_of_lane(mine.within, j) * NUM_FIELD);
     }
-    largest<NUM_JUMP> sizes;
+    largest sizes;
+    REAL lift_coef[NUM_LIFT_COEF];
+    if (!BY_NODE) /* otherwise nothing depends on it */
+        lift_coefficients(f.f1, f.coef, lift_coef);
 #pragma unroll
     for (int j = 0; j < FACE_STEPS; j++) {
         int m = face_node_of_lane(mine.within, j);
         face_row row = row_of_face(outer.row[j]);
-        REAL q[NUM_FIELD], in[NUM_TRACE], jumps[NUM_JUMP];
+        REAL q[NUM_FIELD], in[NUM_TRACE], jumps[NUM_JUMP], z[NUM_TRACE];
         load_own_state(q, s, mine.e, row.node);
         trace(q, f.f1, in);
         node_jumps(a, f, face, mine.elem, m, in, outer.q[j], jumps);
+        lifted(jumps, lift_coef, z);
 #pragma unroll
-        for (int k = 0; k < NUM_JUMP; k++) {
-            sizes.see(k, jumps[k]);
+        for (int k = 0; k < NUM_TRACE; k++) {
+            sizes.see(trace_scale(k), z[k]);
             if ((j + 1) * FACE_LANES <= NFP || mine.within + j * FACE_LANES < NFP)
-                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = jumps[k];
+                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = z[k];
         }
     }
-    sizes.put(s, jump_scale(face, 0), mine.e);
+    sizes.put(s, mine.e);
 }
 
 /* What a lane has asked for of its element's faces before the state has come. */

@@ -23,29 +23,11 @@ static __device__ constexpr int last_turn(int sum)
     return !GRAD_DIV ? (sum == 0 ? 2 : sum == 1 ? 2 : 1) : sum == 0 ? 2 : sum - 1;
 }
 
-/* The scales of what the chunk's first sum and the others are made of; halves of a lane's elements. */
-struct volume_scales {
-    REAL of[2][2];
-};
-static __device__ __forceinline__ volume_scales load_scales(const tile &s, const lane_place &at,
-                                                            const sum_units &units)
-{
-    volume_scales scales;
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-            scales.of[i][half] =
-                unscale(
-                    s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))][element_of(at, half)]) *
-                units.inverse[half];
-    return scales;
-}
-
-/* acc += a step of the volume products. row: where the chunk's first field begins in row 0. */
+/* acc += a step of the volume products. row: as of tensor_lifts.h, of the
+ * chunk's first field. */
 template <int DEPTH>
 static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const REAL *row,
-                                                   const lane_place &at, int k, const volume_scales &scales,
+                                                   const lane_place &at, int k,
                                                    float acc[CHUNK_SUMS][3][4])
 {
     float part[CHUNK_SUMS][3][4] = {};
@@ -55,8 +37,7 @@ static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &o
         state_part<DEPTH> state[2];
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            load_state_part<DEPTH>(state[c], row + word_of_lane<DEPTH>(at) +
-                                                 turned<RUN_ROWS>(node, j) * PITCH_U +
+            load_state_part<DEPTH>(state[c], row + turned<RUN_ROWS>(node, j) * PITCH_U +
                                                  (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
             if (column_sign(c) < 0)
                 state[c] = negative<DEPTH>(state[c]);
@@ -76,16 +57,14 @@ static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &o
                 for (int r = 0; r < 3; r++)
 #pragma unroll
                     for (int c = 0; c < 4; c++)
-                        acc[i][r][c] += part[i][r][c] * scales.of[GRAD_DIV && i > 0][element_half(c)];
+                        acc[i][r][c] += part[i][r][c];
     }
 }
 
 /* acc += the sums of a chunk. */
 static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
-                                                       const sum_units &units,
                                                        float acc[CHUNK_SUMS][3][4])
 {
-    volume_scales scales = load_scales(s, at, units);
     const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE;
     constexpr int WHOLE = DEPTH_NODES / 16 * 16;
@@ -98,13 +77,33 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
         entry += 3 * STEP_WORDS * 16;
         if (k + 16 < WHOLE)
             next.load(entry, at.lane);
-        volume_step<16>(now, row, at, k, scales, acc);
+        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc);
     }
     if constexpr (DEPTH_NODES % 16) {
         step_operator<8> last;
         last.load(entry, at.lane);
-        volume_step<8>(last, row, at, DEPTH_NODES - 8, scales, acc);
+        volume_step<8>(last, row + word_of_lane<8>(at), at, DEPTH_NODES - 8, acc);
     }
+}
+
+/* From sums of scaled fields to sums: the first is made of (b_1 b_2 b_3)_i, the others of a_i. */
+static __device__ __forceinline__ void unscale_sums(const int *table, const tile &s, const lane_place &at,
+                                                    float acc[CHUNK_SUMS][3][4])
+{
+    REAL unit = __uint_as_float((unsigned)__ldg(table)), factor[2][2];
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            factor[i][half] = unit * unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))]
+                                                   [element_of(at, half)]);
+#pragma unroll
+    for (int i = 0; i < CHUNK_SUMS; i++)
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                acc[i][r][c] *= factor[i > 0][element_half(c)];
 }
 
 /* Nodes of a lane's triples, or -1. */
@@ -132,8 +131,7 @@ static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, in
 {
     return s.u + ((chunk * TILE + e) * NODE_PITCH + node) * CHUNK_SUMS;
 }
-static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, const sum_units &units,
-                                                  const triple_nodes &nodes,
+static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, const triple_nodes &nodes,
                                                   const float acc[CHUNK_SUMS][3][4])
 {
 #pragma unroll
@@ -143,7 +141,7 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
             REAL sums[CHUNK_SUMS];
 #pragma unroll
             for (int i = 0; i < CHUNK_SUMS; i++)
-                sums[i] = acc[i][r][c] * units.of[element_half(c)];
+                sums[i] = acc[i][r][c];
             int node = nodes.of[r][triple_half(c)];
             if (node >= 0)
                 store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, element_of(at, element_half(c)), node), sums);
@@ -154,14 +152,13 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
 static __device__ __forceinline__ void multiply(const int *table, tile &s)
 {
     lane_place at = place_of_lane();
-    sum_units units(table, s, at);
     float acc[CHUNK_SUMS][3][4] = {};
-    face_lifts<true>().add(table, s, at, units, acc);
-    face_lifts<false>().add(table, s, at, units, acc);
-    volume_products(table, s, at, units, acc);
+    lifts(table, s, at, acc);
+    volume_products(table, s, at, acc);
+    unscale_sums(table, s, at, acc);
     triple_nodes nodes = nodes_of_triples(table, at);
     __syncthreads();
-    store_sums(s, at, units, nodes, acc);
+    store_sums(s, at, nodes, acc);
 }
 
 #endif

@@ -19,6 +19,9 @@
 #ifndef TILE_JUMPS
 #define TILE_JUMPS NUM_JUMP
 #endif
+#ifndef TILE_LIFTED
+#define TILE_LIFTED 0 /* 1: what stands in the place of jumps is `lifted` of them, which every thread finds of its own */
+#endif
 #ifndef TILE_LANES
 #define TILE_LANES LEAST(THREADS / TILE, NFP)
 #endif
@@ -93,7 +96,7 @@ static __device__ __forceinline__ void begin_face_of_frame(const dg_args &a, til
         const REAL *from = (const REAL *)a.face_coef;
         long long at = NUM_FACE * elem + face;
         load_constant<4>(to.coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
-        if (FLUX_CENTRAL || lane == 0 || !to.inside)
+        if (FLUX_CENTRAL || TILE_LIFTED || lane == 0 || !to.inside)
             load_constant<NUM_FACE_COEF - 4>(to.coef + 4,
                                              from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
     }
@@ -209,14 +212,12 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
 }
 
 #ifndef TILE_SIZES
-/* Where jump k of node m of a face of element e stands. */
-static __device__ __forceinline__ REAL *jump_place(const dg_args &, tile &s, int face, int m, int k, int e)
+/* More jumps at node m of a face of element e. */
+static __device__ __forceinline__ void add_jumps(const dg_args &, tile &s, int face, int m, int e,
+                                                 const REAL *jumps)
 {
-    return s.s + (face * NFP + m) * PITCH_S + k * TILE + e;
-}
-/* After a jump has changed. */
-static __device__ __forceinline__ void jump_changed(tile &, int, int, int, REAL)
-{
+    for (int k = 0; k < NUM_JUMP; k++)
+        s.s[(face * NFP + m) * PITCH_S + k * TILE + e] += jumps[k];
 }
 #endif
 

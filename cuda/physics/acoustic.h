@@ -43,8 +43,6 @@
 #define NUM_LIFT_COEF 1 /* -Z- / |m| */
 /* |m| (vn* - vn-); of BOTH_JUMPS also p* - p-. */
 #define NUM_JUMP (1 + BOTH_JUMPS)
-#define PAIR_JUMPS 0 /* elastic.h has some */
-#define MADE_JUMPS 0
 
 /* `coefficients` and `face_coefficients` know the material alone: a kernel's coefficient is a power of what they
  * give times a power of det or |m|, {the one, the other}. */

@@ -33,10 +33,6 @@
 /* v* - v-; of BOTH_JUMPS also |m| (T* - T-). */
 #define NUM_JUMP (3 * (1 + BOTH_JUMPS))
 
-/* Pair i alone gains the lifts of PAIR_JUMPS jumps: see pair_jump. */
-#define PAIR_JUMPS 2
-#define MADE_JUMPS (1 - BOTH_JUMPS) /* m.w */
-
 /* See acoustic.h. */
 #define COEF_POWERS      {{1, 0}, {1, 0}, {1, 0}}
 #define FACE_COEF_POWERS {{1, 0}, {1, -1}, {1, -2}, {1, -3}, {1, 1}, {1, -1}, {1, -2}, {1, 0}}
@@ -197,22 +193,6 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 #endif
     for (int i = 0; i < 3; i++)
         z[3 + i] = y[i];
-}
-
-/* Which jumps pair i gains: w_i, which is z[3 + i], and T_i or m.w; the latter is made of the others. */
-DEVICE int FN(pair_jump)(int i, int number)
-{
-    return number == 0 ? i : BOTH_JUMPS ? 3 + i : 3;
-}
-DEVICE VAL FN(made_jump)(const VAL *s, const VAL *lift_coef)
-{
-    return FN(dot)(s, lift_coef);
-}
-/* Their factors in z[i], if not 0 and 1. */
-DEVICE void FN(pair_factors)(int i, const VAL *lift_coef, VAL *factor)
-{
-    factor[0] = lift_coef[3];
-    factor[1] = lift_coef[4] * (i == 0 ? lift_coef[0] : i == 1 ? lift_coef[1] : lift_coef[2]);
 }
 
 /* dv/dt = acc_0 / rho,

@@ -35,8 +35,6 @@
 #define NUM_LIFT_COEF 3 /* Z- g_ab / (det |m|) */
 /* det |m| w^a; of BOTH_JUMPS also det |m| (n x (E* - E-))^a. */
 #define NUM_JUMP (2 * (1 + BOTH_JUMPS))
-#define PAIR_JUMPS 0 /* elastic.h has some */
-#define MADE_JUMPS 0
 
 /* See acoustic.h; at faces the powers are of det |m|. */
 #define COEF_POWERS      {{-1, -1}, {-1, -1}, {1, 0}}

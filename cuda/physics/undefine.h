@@ -18,5 +18,3 @@
 #undef NUM_MIRROR
 #undef NUM_JUMP
 #undef NUM_LIFT_COEF
-#undef PAIR_JUMPS
-#undef MADE_JUMPS
