@@ -97,7 +97,8 @@ enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARE
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    part[TILE] = FEW;
+    int given = kernel_part(&s->options, "tile");
+    part[TILE] = given == MANY || given == 2 * MANY ? given : FEW;
     int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
