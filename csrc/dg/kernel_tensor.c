@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE, BLOCKS, UNROLL, AHEAD, NUM_PART };
+enum { TILE, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
 /* Triples of nodes of a warp times its elements are 16 x 8, the operator being the left factor, or 8 x 16; lanes. */
 enum { FEW = 8, MANY = 16, WARP = 32 };
@@ -84,10 +84,14 @@ static int tile_bytes(const struct dg *dg, int tile)
             scales * tile);
 }
 
-/* A warp has a tile of triples and a chunk of fields. */
-static int num_threads(const unda_solver *s, int tile)
+/* A lot is a tile of triples, and elements, of a chunk of fields; a warp has so many. */
+static int num_lot(const unda_solver *s, int tile)
 {
-    return WARP * num_tile(s, tile) * (tile / elements_of(tile)) * num_chunk(dg_tables(s));
+    return num_tile(s, tile) * (tile / elements_of(tile)) * num_chunk(dg_tables(s));
+}
+static int num_threads(const unda_solver *s, int tile, int lots)
+{
+    return WARP * ((num_lot(s, tile) + lots - 1) / lots);
 }
 
 /* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
@@ -99,7 +103,9 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     const struct dg *dg = dg_tables(s);
     int given = kernel_part(&s->options, "tile");
     part[TILE] = given == MANY || given == 2 * MANY ? given : FEW;
-    int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
+    int lots = kernel_part(&s->options, "lots");
+    part[LOTS] = lots ? lots : 1;
+    int threads = num_threads(s, part[TILE], part[LOTS]), blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
@@ -121,7 +127,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d, %d or %d", part[TILE], FEW, MANY,
              2 * MANY);
     plan->tile = part[TILE];
-    plan->threads = num_threads(s, part[TILE]);
+    if (part[LOTS] > num_lot(s, part[TILE]))
+        FAIL(UNDA_ERR_ARG, "a warp has %d lots, expected at most %d", part[LOTS], num_lot(s, part[TILE]));
+    plan->threads = num_threads(s, part[TILE], part[LOTS]);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
     plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
@@ -143,6 +151,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 {
     (void)s;
     gpu_define(defines, "TURNS=%d", 1);
+    gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
@@ -320,6 +329,7 @@ static bool preferred(const unda_solver *s)
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
                                                     {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+                                                     [LOTS] = {"lots", 1, 16, UNDA_TUNED_BOTH},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
                                                      [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
                                                      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},

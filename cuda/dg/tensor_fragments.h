@@ -4,7 +4,8 @@
  * of a step, 16 or 8 deep, are added to the others outside of them. A warp owns a chunk of fields (block_columns.h) of
  *   tile 8:       16 triples of nodes times 8 elements: A the operator [node][k], B the state [k][element];
  *   tile 16, 32:  16 elements times 8 triples:          A the state [element][k], B the operator [k][node].
- * A lane has two elements and two triples, by c of its four sums.
+ * A lane has two elements and two triples, by c of its four sums. Of such lots it takes LOTS, one after the other, whose
+ * sums stay in its registers.
  *
  * Operator (table, 32-bit words): inverse scale as a float, three words that are not used; rows
  * (tensor_rows.h); then by tiles of triples: derivative D_1 [step][r], lift of face 1 [step][r], lift of face 0
@@ -46,17 +47,23 @@ static __device__ __forceinline__ void load_operator(operator_part<DEPTH> &to, c
     load_words(to.hi, to.lo, entry + lane * (NUM > 4 ? 4 : NUM));
 }
 
-/* What a lane has of the products: its warp's tile of triples and chunk; the first of its elements; which row it names in
- * load_columns, and the word there. */
+/* What a lane has of the products of a lot: the tile of triples and the chunk; the first of its elements, and the first of
+ * its warp's. */
+enum { GROUPS = OPERATOR_LEFT ? 1 : TILE / 16, ALL_LOTS = GROUPS * ORBIT_TILES * CHUNKS, WARPS = THREADS / 32 };
+static_assert((LOTS - 1) * WARPS < ALL_LOTS && ALL_LOTS <= LOTS * WARPS, "the host counts the same");
 struct lane_place {
     int lane, tile, chunk, element, first;
+    bool exists;
 };
-static __device__ __forceinline__ lane_place place_of_lane()
+static __device__ __forceinline__ lane_place place_of_lane(int i)
 {
-    constexpr int GROUPS = OPERATOR_LEFT ? 1 : TILE / 16;
-    int thread = anew(threadIdx.x), lane = thread % 32, warp = thread / 32, first = warp % GROUPS * 16;
-    return {lane, warp / GROUPS % ORBIT_TILES, warp / (GROUPS * ORBIT_TILES),
-            OPERATOR_LEFT ? lane % 4 * 2 : first + lane / 4, first};
+    int thread = anew(threadIdx.x), lane = thread % 32, lot = thread / 32 + i * WARPS, first = lot % GROUPS * 16;
+    return {lane,
+            lot / GROUPS % ORBIT_TILES,
+            lot / (GROUPS * ORBIT_TILES),
+            OPERATOR_LEFT ? lane % 4 * 2 : first + lane / 4,
+            first,
+            (i + 1) * WARPS <= ALL_LOTS || lot < ALL_LOTS};
 }
 /* Of sum c: the first or the second of its elements; its triple. */
 static __device__ constexpr int element_half(int c)

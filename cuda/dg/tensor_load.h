@@ -14,7 +14,9 @@ enum {
     FACE_LANES = LANES * LANE_FACES / NUM_FACE, /* that share a face */
     FACE_STEPS = (NFP + FACE_LANES - 1) / FACE_LANES,
     BEHIND_FACES = LANE_FACES * FACE_STEPS * (NUM_FIELD + 1), /* registers */
-    EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && THREADS * MIN_BLOCKS <= 400
+    INSIDE = NP * NUM_REF * TILE / THREADS,
+    EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
+            THREADS * MIN_BLOCKS <= 400
 };
 
 /* LANES threads share an element, as in tile.h, and FACE_LANES its face. */

@@ -151,14 +151,24 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
 /* All sums of a tile, in the place of its fields. */
 static __device__ __forceinline__ void multiply(const int *table, tile &s)
 {
-    lane_place at = place_of_lane();
-    float acc[CHUNK_SUMS][3][4] = {};
-    lifts(table, s, at, acc);
-    volume_products(table, s, at, acc);
-    unscale_sums(table, s, at, acc);
-    triple_nodes nodes = nodes_of_triples(table, at);
+    float acc[LOTS][CHUNK_SUMS][3][4] = {};
+#pragma unroll
+    for (int i = 0; i < LOTS; i++) {
+        lane_place at = place_of_lane(i);
+        if (at.exists) {
+            lifts(table, s, at, acc[i]);
+            volume_products(table, s, at, acc[i]);
+            unscale_sums(table, s, at, acc[i]);
+        }
+    }
+    triple_nodes nodes = nodes_of_triples(table, place_of_lane(0));
     __syncthreads();
-    store_sums(s, at, nodes, acc);
+#pragma unroll
+    for (int i = 0; i < LOTS; i++) {
+        lane_place at = place_of_lane(i);
+        if (at.exists)
+            store_sums(s, at, i == 0 ? nodes : nodes_of_triples(table, at), acc[i]);
+    }
 }
 
 #endif
