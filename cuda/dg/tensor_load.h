@@ -14,6 +14,7 @@ enum {
     FACE_LANES = LANES * LANE_FACES / NUM_FACE, /* that share a face */
     FACE_STEPS = (NFP + FACE_LANES - 1) / FACE_LANES,
     BEHIND_FACES = LANE_FACES * FACE_STEPS * (NUM_FIELD + 1), /* registers */
+    LANES_BESIDE = LANES % 8 == 0 ? 8 : LANES % 4 == 0 ? 4 : LANES % 2 == 0 ? 2 : 1, /* a power of two of them */
     INSIDE = NP * NUM_REF * TILE / THREADS,
     EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
             THREADS * MIN_BLOCKS <= 400
@@ -170,7 +171,7 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
                 s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = z[k];
         }
     }
-    sizes.put(s, mine.e);
+    sizes.put<LANES_BESIDE>(s, mine.e);
 }
 
 /* What a lane has asked for of its element's faces before the state has come. */

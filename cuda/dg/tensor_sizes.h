@@ -42,12 +42,19 @@ struct largest {
     {
         of[i] = fmaxf(of[i], fabsf(x));
     }
-    /* Into the sizes of an element. */
-    __device__ __forceinline__ void put(tile &s, int e) const
+    /* Into the sizes of an element, which so many lanes beside each other share: few of them should wait for each other
+     * at its words. */
+    template <int LANES_BESIDE = 1> __device__ __forceinline__ void put(tile &s, int e)
     {
 #pragma unroll
-        for (int i = 0; i < NUM_SCALE; i++)
-            atomicMax(&s.most[i][e], (int)__float_as_uint(of[i]));
+        for (int step = 1; step < LANES_BESIDE; step *= 2)
+#pragma unroll
+            for (int i = 0; i < NUM_SCALE; i++)
+                see(i, __shfl_xor_sync(~0u, of[i], step));
+        if (threadIdx.x % LANES_BESIDE == 0)
+#pragma unroll
+            for (int i = 0; i < NUM_SCALE; i++)
+                atomicMax(&s.most[i][e], (int)__float_as_uint(of[i]));
     }
 };
 
