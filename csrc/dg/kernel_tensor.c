@@ -75,7 +75,7 @@ static int num_chunk(const struct dg *dg)
 static int tile_bytes(const struct dg *dg, int tile)
 {
     const struct physics *p = dg->physics;
-    int scales = p->grad_div ? 2 * p->grad_div : 2, traces = 2 * num_chunk(dg);
+    int scales = p->grad_div ? 2 * p->grad_div : 2, jumps = p->num_jump[dg->both_jumps], traces = jumps > 1 ? 2 * num_chunk(dg) : 1;
     int split = dg->space.num_node * (p->num_ref * tile + PAD),
         sums = p->num_ref * tile * (dg->space.num_node | 1);
     return 4 *

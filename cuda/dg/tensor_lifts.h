@@ -1,5 +1,5 @@
 /* tensor_lifts.h: what lifted jumps add to the sums of kernel tensor. Of the traces to be lifted (`lifted` of the
- * physics) a chunk takes two of each face, number l = 0 and 1. By symmetry (tensor_rows.h) the lift of face 1 is that of
+ * physics) a chunk takes two of each face, number l = 0 and 1; both are multiples of a single jump, if there is one. By symmetry (tensor_rows.h) the lift of face 1 is that of
  * faces 2 and 3 as well, in other rows, and so an operator for all three. Sums are in units of unscale_sums. */
 #ifndef UNDA_DG_TENSOR_LIFTS_H
 #define UNDA_DG_TENSOR_LIFTS_H
@@ -25,34 +25,70 @@ static __device__ constexpr int lift_sign_of_face0(int l, int i)
     return GRAD_DIV ? (l == 0) == (i == 0) : i == 0 ? -1 : i == 1 + l;
 }
 
+/* Multiples of a single jump, by faces, l and halves of a lane's elements, between the units of sums: the jump has that of
+ * the first. Otherwise they are not used. */
+struct jump_factors {
+    REAL of[NUM_FACE][2][2];
+    __device__ __forceinline__ jump_factors(const tile &s, const lane_place &at)
+    {
+        if (TILE_LIFTED)
+            return;
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int face = 0; face < NUM_FACE; face++) {
+                int e = element_of(at, half);
+                REAL one[NUM_JUMP] = {1}, lift_coef[NUM_LIFT_COEF], z[NUM_TRACE];
+#pragma unroll
+                for (int k = 0; k < NUM_LIFT_COEF; k++)
+                    lift_coef[k] = s.lift_coef[face][k][e];
+                lifted(one, lift_coef, z);
+                of[face][0][half] = z[0];
+                of[face][1][half] =
+                    z[1] * (unscale(s.most[trace_scale(0)][e]) * scale(s.most[trace_scale(1)][e]));
+            }
+    }
+    /* Of what is lifted of a face, for sum c, number l. */
+    __device__ __forceinline__ REAL times(REAL x, int face, int l, int c) const
+    {
+        return TILE_LIFTED ? x : x * of[face][l][element_half(c)];
+    }
+};
+/* Lifts of a face that a chunk needs, and what those of faces 1, 2, 3 are collected by: sums or faces. */
+enum { LIFTS = TILE_LIFTED ? 2 : 1, NUM_PART = TILE_LIFTED ? CHUNK_SUMS : NUM_FACE - 1 };
+
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
 template <int DEPTH>
 static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DEPTH, 1> &op, const REAL *row,
                                                           const lane_place &at, int k,
+                                                          const jump_factors &factors,
                                                           float acc[CHUNK_SUMS][3][4])
 {
     int node = row_of_step<DEPTH, NFP>(at, k);
 #pragma unroll
-    for (int l = 0; l < 2; l++) {
+    for (int lift = 0; lift < LIFTS; lift++) {
         state_part<DEPTH> state[3];
         float part[3][4] = {};
 #pragma unroll
         for (int r = 0; r < 3; r++)
             load_state_part<DEPTH>(state[r], row + turned<FACE_RUN_ROWS>(node, r) * PITCH_S +
-                                                 (trace_of_chunk(0, l) - trace_of_chunk(0, 0)) * TILE);
+                                                 (trace_of_chunk(0, lift) - trace_of_chunk(0, 0)) * TILE);
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
             for (int r = 0; r < 3; r++)
                 multiply_part<DEPTH>(part[r], product, state[r], op.of[0]);
 #pragma unroll
-        for (int i = 0; i < CHUNK_SUMS; i++)
-            if (lift_sign_of_face0(l, i))
+        for (int l = lift; l < 2; l += LIFTS)
 #pragma unroll
-                for (int r = 0; r < 3; r++)
+            for (int i = 0; i < CHUNK_SUMS; i++)
+                if (lift_sign_of_face0(l, i))
 #pragma unroll
-                    for (int c = 0; c < 4; c++)
-                        acc[i][r][c] += lift_sign_of_face0(l, i) < 0 ? -part[r][c] : part[r][c];
+                    for (int r = 0; r < 3; r++)
+#pragma unroll
+                        for (int c = 0; c < 4; c++)
+                            acc[i][r][c] +=
+                                factors.times(lift_sign_of_face0(l, i) < 0 ? -part[r][c] : part[r][c], 0, l, c);
     }
 }
 
@@ -60,33 +96,39 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
 template <int DEPTH>
 static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH, 3> &op, const REAL *row,
                                                            const lane_place &at, int k,
+                                                           const jump_factors &factors,
                                                            float acc[CHUNK_SUMS][3][4])
 {
-    float part[CHUNK_SUMS][3][4] = {};
+    float part[NUM_PART][3][4] = {};
     int node = row_of_step<DEPTH, NFP>(at, k);
 #pragma unroll
     for (int face = 1; face < NUM_FACE; face++) {
-        state_part<DEPTH> state[2];
+        state_part<DEPTH> state[LIFTS];
 #pragma unroll
-        for (int l = 0; l < 2; l++)
+        for (int l = 0; l < LIFTS; l++)
             load_state_part<DEPTH>(state[l], row + (face * NFP + node) * PITCH_S +
                                                  (trace_of_chunk(0, l) - trace_of_chunk(0, 0)) * TILE);
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
-            for (int l = 0; l < 2; l++)
+            for (int l = 0; l < LIFTS; l++)
 #pragma unroll
                 for (int r = 0; r < 3; r++)
-                    multiply_part<DEPTH>(part[lift_sum(face, l)][(r + face - 1) % 3], product, state[l],
-                                         op.of[r]);
+                    multiply_part<DEPTH>(part[TILE_LIFTED ? lift_sum(face, l) : face - 1][(r + face - 1) % 3],
+                                         product, state[l], op.of[r]);
     }
 #pragma unroll
-    for (int i = 0; i < CHUNK_SUMS; i++)
+    for (int i = 0; i < NUM_PART; i++)
 #pragma unroll
-        for (int r = 0; r < 3; r++)
+        for (int l = TILE_LIFTED; l < 2; l++)
 #pragma unroll
-            for (int c = 0; c < 4; c++)
-                acc[i][r][c] += lift_subtracts(i > 0) ? -part[i][r][c] : part[i][r][c];
+            for (int r = 0; r < 3; r++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    int sum = TILE_LIFTED ? i : lift_sum(i + 1, l);
+                    float x = factors.times(part[i][r][c], i + 1, l, c);
+                    acc[sum][r][c] += lift_subtracts(sum > 0) ? -x : x;
+                }
 }
 
 /* acc += all lifts of a chunk. */
@@ -97,22 +139,23 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
     const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS, *face0 = others + LIFT_WORDS;
     const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
                *last = row + word_of_lane<8>(at);
+    jump_factors factors(s, at);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16) {
         step_operator<16, 1> first;
         step_operator<16> op;
         first.load(face0 + STEP_WORDS * k, at.lane);
         op.load(others + 3 * STEP_WORDS * k, at.lane);
-        lift_step_of_face0<16>(first, now, at, k, acc);
-        lift_step_of_others<16>(op, now, at, k, acc);
+        lift_step_of_face0<16>(first, now, at, k, factors, acc);
+        lift_step_of_others<16>(op, now, at, k, factors, acc);
     }
     if constexpr (DEPTH_FACE % 16) {
         step_operator<8, 1> first;
         step_operator<8> op;
         first.load(face0 + STEP_WORDS * WHOLE, at.lane);
         op.load(others + 3 * STEP_WORDS * WHOLE, at.lane);
-        lift_step_of_face0<8>(first, last, at, WHOLE, acc);
-        lift_step_of_others<8>(op, last, at, WHOLE, acc);
+        lift_step_of_face0<8>(first, last, at, WHOLE, factors, acc);
+        lift_step_of_others<8>(op, last, at, WHOLE, factors, acc);
     }
 }
 

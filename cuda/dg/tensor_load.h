@@ -165,11 +165,13 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
         node_jumps(a, f, face, mine.elem, m, in, outer.q[j], jumps);
         lifted(jumps, lift_coef, z);
 #pragma unroll
-        for (int k = 0; k < NUM_TRACE; k++) {
+        for (int k = 0; k < NUM_TRACE; k++)
             sizes.see(trace_scale(k), z[k]);
+#pragma unroll
+        for (int k = 0; k < TILE_JUMPS; k++)
             if ((j + 1) * FACE_LANES <= NFP || mine.within + j * FACE_LANES < NFP)
-                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = z[k];
-        }
+                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] =
+                    TILE_LIFTED ? z[k] : jumps[k];
     }
     sizes.put<LANES_BESIDE>(s, mine.e);
 }

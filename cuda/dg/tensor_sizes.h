@@ -26,8 +26,10 @@ enum { NODE_PITCH = NP | 1 };
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define TILE_WORDS   LARGER(NP *PITCH_U, NUM_REF *TILE *NODE_PITCH)
 #define TILE_LANES   (THREADS / TILE)
-#define TILE_LIFTED  1 /* so that a chunk finds its own */
-#define TILE_JUMPS   NUM_TRACE
+/* In the place of jumps stands what is added to the sums when it is lifted, so that a chunk finds its own; a single jump
+ * stands for itself, and its lift is added in multiples. */
+#define TILE_LIFTED (NUM_JUMP > 1)
+#define TILE_JUMPS  (TILE_LIFTED ? NUM_TRACE : 1)
 #include "dg/tile.h"
 
 enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
@@ -76,11 +78,19 @@ static __device__ __forceinline__ void add_jumps(const dg_args &a, tile &s, int 
         lift_coef[i] = s.lift_coef[face][i][e];
     lifted(jumps, lift_coef, z);
 #pragma unroll
-    for (int k = 0; k < NUM_TRACE; k++) {
+    for (int k = 0; k < TILE_JUMPS; k++) {
         REAL *to = s.s + (face * NFP + row) * PITCH_S + k * TILE + e;
-        *to += z[k];
-        atomicMax(&s.most[trace_scale(k)][e], (int)__float_as_uint(fabsf(*to)));
+        z[k] = *to += TILE_LIFTED ? z[k] : jumps[k];
     }
+    if (!TILE_LIFTED) {
+        REAL jump = z[0];
+        lifted(&jump, lift_coef, z);
+    }
+    largest sizes;
+#pragma unroll
+    for (int k = 0; k < NUM_TRACE; k++)
+        sizes.see(trace_scale(k), z[k]);
+    sizes.put(s, e);
 }
 
 #endif

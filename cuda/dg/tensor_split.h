@@ -132,9 +132,9 @@ static __device__ __forceinline__ void split_jumps(tile &s)
 {
     constexpr int ROWS = NUM_FACE * NFP, AT_ONCE = THREADS / PAIRS, STEPS = (ROWS + AT_ONCE - 1) / AT_ONCE;
     int thread = anew(threadIdx.x), pair = thread % PAIRS;
-    REAL factor[NUM_TRACE][2];
+    REAL factor[TILE_JUMPS][2];
 #pragma unroll
-    for (int k = 0; k < NUM_TRACE; k++)
+    for (int k = 0; k < TILE_JUMPS; k++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
             factor[k][half] = scale(s.most[trace_scale(k)][2 * pair + half]);
@@ -142,15 +142,15 @@ static __device__ __forceinline__ void split_jumps(tile &s)
     for (int step = 0; step < STEPS; step++) {
         int row = thread / PAIRS + step * AT_ONCE;
         bool mine = (step + 1) * AT_ONCE <= ROWS || row < ROWS;
-        REAL x[NUM_TRACE][2], *to = s.s + row * PITCH_S;
+        REAL x[TILE_JUMPS][2], *to = s.s + row * PITCH_S;
         if (mine)
 #pragma unroll
-            for (int k = 0; k < NUM_TRACE; k++)
+            for (int k = 0; k < TILE_JUMPS; k++)
                 load_vector<2>(x[k], to + k * TILE + 2 * pair);
         __syncwarp();
         if (mine)
 #pragma unroll
-            for (int k = 0; k < NUM_TRACE; k++)
+            for (int k = 0; k < TILE_JUMPS; k++)
                 store_split(to + k * TILE + pair, split_two(x[k][0] * factor[k][0], x[k][1] * factor[k][1]));
     }
 }
