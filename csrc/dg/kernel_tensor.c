@@ -6,17 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
+enum { TILE, ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
-/* Triples of nodes of a warp times its elements are 16 x 8, the operator being the left factor, or 8 x 16; lanes. */
-enum { FEW = 8, MANY = 16, WARP = 32 };
-static int triples_of(int tile)
+/* Elements of a lot of products: few, the operator being the left factor, or many, with as few triples of nodes. */
+enum { FEW = 8, MANY = 16, MOST_TRIPLES = 24, WARP = 32 };
+
+/* What a lot is, and the pieces of its operator, as cuda/dg/tensor_rows.h has them. */
+struct lot {
+    int elements, triples, halves, pieces, face0_pieces;
+};
+static struct lot lot_of(const int *part)
 {
-    return tile == FEW ? MANY : FEW;
-}
-static int elements_of(int tile)
-{
-    return tile == FEW ? FEW : MANY;
+    int halves = part[TILE] == FEW ? 2 : 1, runs = part[ROWS] / 8;
+    return (struct lot){part[TILE] == FEW ? FEW : MANY, part[ROWS], halves, (3 * runs + halves - 1) / halves,
+                        (runs + halves - 1) / halves};
 }
 
 /* As cuda/dg/tensor_rows.h and tensor.cu have them: words before the rows, words between rows of shared memory. */
@@ -46,17 +49,18 @@ static struct turns face_turns(const struct dg *dg)
     return (struct turns){num, num / 3, num % 3};
 }
 
-/* Words of the operator for so many triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg, int triples)
+/* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
+static int tile_words(const struct dg *dg, const struct lot *lot)
 {
-    return triples * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
+    return 8 * lot->halves * (lot->pieces * round_up(dg->space.num_node, 8) +
+                              (lot->pieces + lot->face0_pieces) * round_up(dg->space.num_face_node, 8));
 }
 
-/* Tiles of triples that a block of so many elements has. */
-static int num_tile(const unda_solver *s, int tile)
+/* Tiles of triples. */
+static int num_tile(const unda_solver *s, const struct lot *lot)
 {
     struct turns t = node_turns(s);
-    return round_up(t.run + t.kept, triples_of(tile)) / triples_of(tile);
+    return (t.run + t.kept + lot->triples - 1) / lot->triples;
 }
 
 /* Where the operator begins: behind the rows. */
@@ -84,14 +88,15 @@ static int tile_bytes(const struct dg *dg, int tile)
             scales * tile);
 }
 
-/* A lot is a tile of triples, and elements, of a chunk of fields; a warp has so many. */
-static int num_lot(const unda_solver *s, int tile)
+/* A lot is a tile of triples and elements of a chunk of fields; a warp has so many. */
+static int num_lot(const unda_solver *s, const int *part)
 {
-    return num_tile(s, tile) * (tile / elements_of(tile)) * num_chunk(dg_tables(s));
+    struct lot lot = lot_of(part);
+    return num_tile(s, &lot) * (part[TILE] / lot.elements) * num_chunk(dg_tables(s));
 }
-static int num_threads(const unda_solver *s, int tile, int lots)
+static int num_threads(const unda_solver *s, const int *part)
 {
-    return WARP * ((num_lot(s, tile) + lots - 1) / lots);
+    return WARP * ((num_lot(s, part) + part[LOTS] - 1) / part[LOTS]);
 }
 
 /* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
@@ -101,11 +106,13 @@ enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARE
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    int given = kernel_part(&s->options, "tile");
-    part[TILE] = given == MANY || given == 2 * MANY ? given : FEW;
-    int lots = kernel_part(&s->options, "lots");
+    struct turns t = node_turns(s);
+    int orbits = t.run + t.kept, tile = kernel_part(&s->options, "tile"),
+        rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
+    part[TILE] = tile == MANY || tile == 2 * MANY ? tile : FEW;
+    part[ROWS] = rows > 0 && rows <= 24 && rows % 8 == 0 ? rows : part[TILE] != FEW || orbits <= 8 ? 8 : 16;
     part[LOTS] = lots ? lots : 1;
-    int threads = num_threads(s, part[TILE], part[LOTS]), blocks = SM_REGISTERS / (REGISTERS * threads),
+    int threads = num_threads(s, part), blocks = SM_REGISTERS / (REGISTERS * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
@@ -126,10 +133,13 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (part[TILE] != FEW && part[TILE] != MANY && part[TILE] != 2 * MANY)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d, %d or %d", part[TILE], FEW, MANY,
              2 * MANY);
+    if (part[ROWS] % 8 || part[ROWS] > (part[TILE] == FEW ? 24 : 8))
+        FAIL(UNDA_ERR_ARG, "rows is %d triples of nodes, expected 8%s", part[ROWS],
+             part[TILE] == FEW ? ", 16 or 24" : " with a tile of 16 or 32 elements");
     plan->tile = part[TILE];
-    if (part[LOTS] > num_lot(s, part[TILE]))
-        FAIL(UNDA_ERR_ARG, "a warp has %d lots, expected at most %d", part[LOTS], num_lot(s, part[TILE]));
-    plan->threads = num_threads(s, part[TILE], part[LOTS]);
+    if (part[LOTS] > num_lot(s, part))
+        FAIL(UNDA_ERR_ARG, "a warp has %d lots, expected at most %d", part[LOTS], num_lot(s, part));
+    plan->threads = num_threads(s, part);
     plan->shared_bytes = tile_bytes(dg, plan->tile);
     plan->resident = part[BLOCKS];
     if (plan->threads > 1024)
@@ -142,8 +152,8 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "take %s",
              plan->shared_bytes >> 10, plan->tile, s->options.degree, MOST_SHARED >> 10,
              plan->tile > FEW ? "a smaller tile" : "kernel fused");
-    plan->num_table =
-        operator_words(dg) + (int64_t)num_tile(s, plan->tile) * tile_words(dg, triples_of(plan->tile));
+    struct lot lot = lot_of(part);
+    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, &lot) * tile_words(dg, &lot);
     return UNDA_OK;
 }
 
@@ -151,6 +161,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 {
     (void)s;
     gpu_define(defines, "TURNS=%d", 1);
+    gpu_define(defines, "TRIPLES=%d", plan->part[ROWS]);
     gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
@@ -191,12 +202,12 @@ static int32_t inverse(int scale)
     return bits;
 }
 
-/* So many rows of a matrix [..][num], by number, its columns in the order given: [step][lane][hi, lo], of eight words a
- * lane [step][hi, lo][lane]; the steps of `beside` matrices alternate, and this one is number `which`. row < 0: zeros. */
+/* Rows of a matrix [..][num], by number, 8 or 16 of each of `pieces`, its columns in the order given: [step][piece][lane]
+ * [hi, lo], of eight words a lane [step][piece][hi, lo][lane]. row < 0: zeros. */
 struct operand {
     const double *matrix;
     const int *row, *column;
-    int rows, num, scale, beside, which;
+    int pieces, rows, num, scale;
 };
 /* hi and lo of the word of a lane for these columns of a row, of which k is the first. */
 static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int32_t *lo)
@@ -213,18 +224,24 @@ static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int3
     *hi = (int32_t)word[0];
     *lo = (int32_t)word[1];
 }
-static void pack_tile(const struct operand *o, int32_t *to)
+static void pack_piece(const struct operand *o, const int *rows, int k0, int depth, int32_t *to)
 {
-    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth, to += o->beside * o->rows * depth) {
+    int halves = o->rows / 8, words = depth / 8 * halves;
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < words; i++) {
+            int row = rows[lane / 4 + i % halves * 8], k = k0 + i / halves * 8 + lane % 4 * 2;
+            int32_t *hi = to + lane * (words == 4 ? 4 : 2 * words) + i;
+            pack_word(o, row, k, hi, hi + (words == 4 ? WARP : 1) * words);
+        }
+}
+static int32_t *pack_matrix(const struct operand *o, int32_t *to)
+{
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
         depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
-        int halves = o->rows / 8, words = depth / 8 * halves;
-        for (int lane = 0; lane < WARP; lane++)
-            for (int i = 0; i < words; i++) {
-                int row = o->row[lane / 4 + i % halves * 8], k = k0 + i / halves * 8 + lane % 4 * 2;
-                int32_t *hi = to + o->which * o->rows * depth + lane * (words == 4 ? 4 : 2 * words) + i;
-                pack_word(o, row, k, hi, hi + (words == 4 ? WARP : 1) * words);
-            }
+        for (int piece = 0; piece < o->pieces; piece++, to += o->rows * depth)
+            pack_piece(o, o->row + piece * o->rows, k0, depth, to);
     }
+    return to;
 }
 
 /* The order of points that `turn` moves: one of each triple, then what it becomes, then that again, then points that
@@ -283,26 +300,25 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    int triples = triples_of(plan->tile);
-    for (int tile = 0; tile < num_tile(s, plan->tile); tile++) {
-        int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg, triples);
-        int row[3][MANY];
-        for (int i = 0; i < triples; i++)
-            for (int r = 0; r < 3; r++) {
-                int orbit = triples * tile + i, kept = orbit - nodes.run;
-                row[r][i] = kept < 0            ? orders.node[r * nodes.run + orbit]
-                            : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
-                                                : -1;
-            }
-        for (int r = 0; r < 3; r++) {
-            pack_tile(&(struct operand){el->derivative, row[r], orders.node, triples, np, scale, 3, r},
-                      to);
-            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, triples, nf, scale,
-                                        3, r},
-                      to + 3 * triples * round_up(np, 8));
+    struct lot lot = lot_of(plan->part);
+    int32_t *to = table + operator_words(dg);
+    for (int tile = 0; tile < num_tile(s, &lot); tile++) {
+        /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0, r = 0 alone */
+        int rows = 8 * lot.halves, row[4 * MOST_TRIPLES], row0[2 * MOST_TRIPLES];
+        for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
+            int r = i / lot.triples, orbit = lot.triples * tile + i % lot.triples, kept = orbit - nodes.run;
+            row[i] = r > 2               ? -1
+                     : kept < 0          ? orders.node[r * nodes.run + orbit]
+                     : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
+                                         : -1;
+            if (i < 2 * MOST_TRIPLES)
+                row0[i] = r > 0 ? -1 : row[i];
         }
-        pack_tile(&(struct operand){el->lift, row[0], orders.face0, triples, nf, scale, 1, 0},
-                  to + 3 * triples * (round_up(np, 8) + round_up(nf, 8)));
+        to = pack_matrix(&(struct operand){el->derivative, row, orders.node, lot.pieces, rows, np, scale}, to);
+        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, lot.pieces, rows, nf,
+                                           scale},
+                         to);
+        to = pack_matrix(&(struct operand){el->lift, row0, orders.face0, lot.face0_pieces, rows, nf, scale}, to);
     }
     return UNDA_OK;
 }
@@ -329,6 +345,7 @@ static bool preferred(const unda_solver *s)
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
                                                     {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+                                                     [ROWS] = {"rows", 8, 24, UNDA_TUNED_NOT},
                                                      [LOTS] = {"lots", 1, 16, UNDA_TUNED_BOTH},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
                                                      [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},

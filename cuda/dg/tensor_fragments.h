@@ -2,14 +2,13 @@
  *
  * Both operands are hi + lo: three products, lo hi + hi lo + hi hi. Tensor cores round their sums towards zero, so those
  * of a step, 16 or 8 deep, are added to the others outside of them. A warp owns a chunk of fields (block_columns.h) of
- *   tile 8:       16 triples of nodes times 8 elements: A the operator [node][k], B the state [k][element];
- *   tile 16, 32:  16 elements times 8 triples:          A the state [element][k], B the operator [k][node].
- * A lane has two elements and two triples, by c of its four sums. Of such lots it takes LOTS, one after the other, whose
- * sums stay in its registers.
+ *   tile 8:       8, 16 or 24 triples of nodes times 8 elements: A the operator [node][k], B the state [k][element];
+ *   tile 16, 32:  16 elements times 8 triples:                   A the state [element][k], B the operator [k][node].
+ * Of such lots it takes LOTS, one after the other, whose sums stay in its registers.
  *
  * Operator (table, 32-bit words): inverse scale as a float, three words that are not used; rows
- * (tensor_rows.h); then by tiles of triples: derivative D_1 [step][r], lift of face 1 [step][r], lift of face 0
- * [step], each in the order of load_operator. The host: csrc/dg/kernel_tensor.c. */
+ * (tensor_rows.h); then by tiles of triples: derivative D_1, lift of face 1, lift of face 0, each [step][piece] in the
+ * order of load_operator. The host: csrc/dg/kernel_tensor.c. */
 #ifndef UNDA_DG_TENSOR_FRAGMENTS_H
 #define UNDA_DG_TENSOR_FRAGMENTS_H
 
@@ -65,7 +64,9 @@ static __device__ __forceinline__ lane_place place_of_lane(int i)
             first,
             (i + 1) * WARPS <= ALL_LOTS || lot < ALL_LOTS};
 }
-/* Of sum c: the first or the second of its elements; its triple. */
+/* A lane has sums of two elements and of some triples, number c of one field at nodes of one r. Whether c is of its first
+ * or second element; which of its triples. */
+enum { LANE_TRIPLES = OPERATOR_LEFT ? RUNS : 2, LANE_SUMS = 2 * LANE_TRIPLES };
 static __device__ constexpr int element_half(int c)
 {
     return OPERATOR_LEFT ? c % 2 : c / 2;
@@ -81,6 +82,16 @@ static __device__ constexpr int triple_half(int c)
 static __device__ __forceinline__ int triple_of(const lane_place &at, int half)
 {
     return at.tile * TRIPLES + (OPERATOR_LEFT ? at.lane / 4 + 8 * half : at.lane % 4 * 2 + half);
+}
+
+/* Number i of a product by a piece: the r that it is of, or 3; its c. */
+static __device__ constexpr int product_run(int piece, int i)
+{
+    return OPERATOR_LEFT ? (2 * piece + i / 2) / RUNS : piece;
+}
+static __device__ constexpr int product_sum(int piece, int i)
+{
+    return OPERATOR_LEFT ? 2 * ((2 * piece + i / 2) % RUNS) + i % 2 : i;
 }
 
 /* Of the row of the state that a lane names: the word, from the first of the field. */
@@ -132,14 +143,58 @@ static __device__ __forceinline__ void multiply_part(float (&c)[4], int product,
         multiply_add(c, product == 0 ? state.lo : state.hi, product == 1 ? op.lo : op.hi);
 }
 
-/* The operator of a step: rows of each run. */
-template <int DEPTH, int NUM = 3> struct step_operator {
+/* Of a turn (block_columns.h): which of its fields column c of direction j is, which of its sums that is for, and the
+ * last direction that adds to a sum. */
+static __device__ constexpr int turn_field(int j, int c)
+{
+    return !GRAD_DIV ? (j + 1 + c) % 3 : c == 0 ? 0 : 1 + j;
+}
+static __device__ constexpr int turn_sum(int j, int c)
+{
+    return !GRAD_DIV ? (j + 2 - c) % 3 : c == 0 ? 1 + j : 0;
+}
+static __device__ constexpr int last_turn(int sum)
+{
+    return !GRAD_DIV ? (sum == 0 ? 2 : sum == 1 ? 2 : 1) : sum == 0 ? 2 : sum - 1;
+}
+
+/* The operator of a step. */
+template <int DEPTH, int NUM = PIECES> struct step_operator {
     operator_part<DEPTH> of[NUM];
     __device__ __forceinline__ void load(const int *entry, int lane)
     {
 #pragma unroll
-        for (int r = 0; r < NUM; r++)
-            load_operator<DEPTH>(of[r], entry + r * STEP_WORDS * DEPTH, lane);
+        for (int piece = 0; piece < NUM; piece++)
+            load_operator<DEPTH>(of[piece], entry + piece * PIECE_WORDS * DEPTH, lane);
+    }
+};
+
+/* The sums of a chunk. */
+struct lane_sums {
+    float of[CHUNK_SUMS][3][LANE_SUMS]; /* [sum][r][c] */
+};
+
+/* Products with all pieces of the operator. Where pieces are those of r = 0, 1, 2, `shift` is how far r is turned, and
+ * products of several steps may be added up; otherwise rows are turned when they are added to the sums. */
+struct piece_products {
+    float of[PIECES][4];
+    template <int DEPTH>
+    __device__ __forceinline__ void add(int product, int shift, const state_part<DEPTH> &state,
+                                        const step_operator<DEPTH> &op)
+    {
+#pragma unroll
+        for (int piece = 0; piece < PIECES; piece++)
+            multiply_part<DEPTH>(of[SINGLE ? (piece + shift) % 3 : piece], product, state, op.of[piece]);
+    }
+    /* to(r, c, product) for each of them. */
+    template <class Sum> __device__ __forceinline__ void give(int shift, Sum to) const
+    {
+#pragma unroll
+        for (int piece = 0; piece < PIECES; piece++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                if (product_run(piece, i) < 3)
+                    to((product_run(piece, i) + (SINGLE ? 0 : shift)) % 3, product_sum(piece, i), of[piece][i]);
     }
 };
 

@@ -54,21 +54,19 @@ struct jump_factors {
         return TILE_LIFTED ? x : x * of[face][l][element_half(c)];
     }
 };
-/* Lifts of a face that a chunk needs, and what those of faces 1, 2, 3 are collected by: sums or faces. */
-enum { LIFTS = TILE_LIFTED ? 2 : 1, NUM_PART = TILE_LIFTED ? CHUNK_SUMS : NUM_FACE - 1 };
+enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */
 
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DEPTH, 1> &op, const REAL *row,
-                                                          const lane_place &at, int k,
-                                                          const jump_factors &factors,
-                                                          float acc[CHUNK_SUMS][3][4])
+static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op,
+                                                          const REAL *row, const lane_place &at, int k,
+                                                          const jump_factors &factors, lane_sums &acc)
 {
     int node = row_of_step<DEPTH, NFP>(at, k);
 #pragma unroll
     for (int lift = 0; lift < LIFTS; lift++) {
         state_part<DEPTH> state[3];
-        float part[3][4] = {};
+        float part[3][FACE0_PIECES][4] = {};
 #pragma unroll
         for (int r = 0; r < 3; r++)
             load_state_part<DEPTH>(state[r], row + turned<FACE_RUN_ROWS>(node, r) * PITCH_S +
@@ -77,63 +75,67 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
         for (int product = 0; product < 3; product++)
 #pragma unroll
             for (int r = 0; r < 3; r++)
-                multiply_part<DEPTH>(part[r], product, state[r], op.of[0]);
+#pragma unroll
+                for (int piece = 0; piece < FACE0_PIECES; piece++)
+                    multiply_part<DEPTH>(part[r][piece], product, state[r], op.of[piece]);
 #pragma unroll
         for (int l = lift; l < 2; l += LIFTS)
 #pragma unroll
-            for (int i = 0; i < CHUNK_SUMS; i++)
-                if (lift_sign_of_face0(l, i))
+            for (int sum = 0; sum < CHUNK_SUMS; sum++)
+                if (lift_sign_of_face0(l, sum))
 #pragma unroll
                     for (int r = 0; r < 3; r++)
 #pragma unroll
-                        for (int c = 0; c < 4; c++)
-                            acc[i][r][c] +=
-                                factors.times(lift_sign_of_face0(l, i) < 0 ? -part[r][c] : part[r][c], 0, l, c);
+                        for (int piece = 0; piece < FACE0_PIECES; piece++)
+#pragma unroll
+                            for (int i = 0; i < 4; i++)
+                                if (product_run(piece, i) == 0) {
+                                    int c = product_sum(piece, i);
+                                    float x = factors.times(part[r][piece][i], 0, l, c);
+                                    acc.of[sum][r][c] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
+                                }
     }
 }
 
-/* The same of faces 1, 2 and 3. */
+/* The same of faces 1, 2 and 3; products that are added to the same sum are added up first. */
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH, 3> &op, const REAL *row,
+static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH> &op, const REAL *row,
                                                            const lane_place &at, int k,
-                                                           const jump_factors &factors,
-                                                           float acc[CHUNK_SUMS][3][4])
+                                                           const jump_factors &factors, lane_sums &acc)
 {
-    float part[NUM_PART][3][4] = {};
+    constexpr bool UP = SINGLE && TILE_LIFTED;
+    piece_products part[UP ? CHUNK_SUMS : LIFTS] = {};
     int node = row_of_step<DEPTH, NFP>(at, k);
 #pragma unroll
     for (int face = 1; face < NUM_FACE; face++) {
         state_part<DEPTH> state[LIFTS];
 #pragma unroll
-        for (int l = 0; l < LIFTS; l++)
+        for (int l = 0; l < LIFTS; l++) {
             load_state_part<DEPTH>(state[l], row + (face * NFP + node) * PITCH_S +
                                                  (trace_of_chunk(0, l) - trace_of_chunk(0, 0)) * TILE);
+            if (!UP)
+                part[l] = {};
+        }
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
             for (int l = 0; l < LIFTS; l++)
+                part[UP ? lift_sum(face, l) : l].template add<DEPTH>(product, face - 1, state[l], op);
 #pragma unroll
-                for (int r = 0; r < 3; r++)
-                    multiply_part<DEPTH>(part[TILE_LIFTED ? lift_sum(face, l) : face - 1][(r + face - 1) % 3],
-                                         product, state[l], op.of[r]);
+        for (int l = 0; l < 2; l++) {
+            int sum = lift_sum(face, l);
+            if (!UP || last_turn(sum) == face - 1)
+                part[UP ? sum : l % LIFTS].give(face - 1, [&](int r, int c, float x) {
+                    x = factors.times(x, face, l, c);
+                    acc.of[sum][r][c] += lift_subtracts(l) ? -x : x;
+                });
+        }
     }
-#pragma unroll
-    for (int i = 0; i < NUM_PART; i++)
-#pragma unroll
-        for (int l = TILE_LIFTED; l < 2; l++)
-#pragma unroll
-            for (int r = 0; r < 3; r++)
-#pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    int sum = TILE_LIFTED ? i : lift_sum(i + 1, l);
-                    float x = factors.times(part[i][r][c], i + 1, l, c);
-                    acc[sum][r][c] += lift_subtracts(sum > 0) ? -x : x;
-                }
 }
 
 /* acc += all lifts of a chunk. */
 static __device__ __forceinline__ void lifts(const int *table, const tile &s, const lane_place &at,
-                                             float acc[CHUNK_SUMS][3][4])
+                                             lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
     const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS, *face0 = others + LIFT_WORDS;
@@ -142,18 +144,18 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
     jump_factors factors(s, at);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16) {
-        step_operator<16, 1> first;
+        step_operator<16, FACE0_PIECES> first;
         step_operator<16> op;
-        first.load(face0 + STEP_WORDS * k, at.lane);
-        op.load(others + 3 * STEP_WORDS * k, at.lane);
+        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
+        op.load(others + PIECES * PIECE_WORDS * k, at.lane);
         lift_step_of_face0<16>(first, now, at, k, factors, acc);
         lift_step_of_others<16>(op, now, at, k, factors, acc);
     }
     if constexpr (DEPTH_FACE % 16) {
-        step_operator<8, 1> first;
+        step_operator<8, FACE0_PIECES> first;
         step_operator<8> op;
-        first.load(face0 + STEP_WORDS * WHOLE, at.lane);
-        op.load(others + 3 * STEP_WORDS * WHOLE, at.lane);
+        first.load(face0 + FACE0_PIECES * PIECE_WORDS * WHOLE, at.lane);
+        op.load(others + PIECES * PIECE_WORDS * WHOLE, at.lane);
         lift_step_of_face0<8>(first, last, at, WHOLE, factors, acc);
         lift_step_of_others<8>(op, last, at, WHOLE, factors, acc);
     }

@@ -8,7 +8,7 @@
 #include "common/async.h"
 
 /* Whether a thread asks early for rows and old states, and splits its states before it needs those behind faces: below
- * degree 5 few nodes share many registers' worth of them, and it lost (benchmarks/NOTES.md). */
+ * degree 4 few nodes share many registers' worth of them, and it lost (benchmarks/NOTES.md). */
 enum {
     LANE_FACES = LANES % NUM_FACE ? NUM_FACE : 1,
     FACE_LANES = LANES * LANE_FACES / NUM_FACE, /* that share a face */
@@ -16,7 +16,7 @@ enum {
     BEHIND_FACES = LANE_FACES * FACE_STEPS * (NUM_FIELD + 1), /* registers */
     LANES_BESIDE = LANES % 8 == 0 ? 8 : LANES % 4 == 0 ? 4 : LANES % 2 == 0 ? 2 : 1, /* a power of two of them */
     INSIDE = NP * NUM_REF * TILE / THREADS,
-    EARLY = (DEGREE >= 5 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
+    EARLY = (DEGREE >= 4 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
             THREADS * MIN_BLOCKS <= 400
 };
 

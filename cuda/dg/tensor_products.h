@@ -8,29 +8,16 @@
 
 #include "dg/tensor_lifts.h"
 
-/* Of a turn (block_columns.h): which of its fields column c of direction j is, which of its sums that is for, and the
- * last direction that adds to a sum. */
-static __device__ constexpr int turn_field(int j, int c)
-{
-    return !GRAD_DIV ? (j + 1 + c) % 3 : c == 0 ? 0 : 1 + j;
-}
-static __device__ constexpr int turn_sum(int j, int c)
-{
-    return !GRAD_DIV ? (j + 2 - c) % 3 : c == 0 ? 1 + j : 0;
-}
-static __device__ constexpr int last_turn(int sum)
-{
-    return !GRAD_DIV ? (sum == 0 ? 2 : sum == 1 ? 2 : 1) : sum == 0 ? 2 : sum - 1;
-}
+enum { AHEAD_OF_STEP = PIECES <= 3 };
 
 /* acc += a step of the volume products. row: as of tensor_lifts.h, of the
  * chunk's first field. */
 template <int DEPTH>
 static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const REAL *row,
                                                    const lane_place &at, int k,
-                                                   float acc[CHUNK_SUMS][3][4])
+                                                   lane_sums &acc)
 {
-    float part[CHUNK_SUMS][3][4] = {};
+    piece_products part[SINGLE ? CHUNK_SUMS : 2] = {};
     int node = row_of_step<DEPTH, NP>(at, k);
 #pragma unroll
     for (int j = 0; j < 3; j++) {
@@ -41,41 +28,40 @@ static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &o
                                                  (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
             if (column_sign(c) < 0)
                 state[c] = negative<DEPTH>(state[c]);
+            if (!SINGLE)
+                part[c] = {};
         }
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
             for (int c = 0; c < 2; c++)
+                part[SINGLE ? turn_sum(j, c) : c].template add<DEPTH>(product, j, state[c], op);
 #pragma unroll
-                for (int r = 0; r < 3; r++)
-                    multiply_part<DEPTH>(part[turn_sum(j, c)][(r + j) % 3], product, state[c],
-                                         op.of[r]);
-#pragma unroll
-        for (int i = 0; i < CHUNK_SUMS; i++)
-            if (last_turn(i) == j)
-#pragma unroll
-                for (int r = 0; r < 3; r++)
-#pragma unroll
-                    for (int c = 0; c < 4; c++)
-                        acc[i][r][c] += part[i][r][c];
+        for (int c = 0; c < 2; c++) {
+            int sum = turn_sum(j, c);
+            if (!SINGLE || last_turn(sum) == j)
+                part[SINGLE ? sum : c].give(j, [&](int r, int i, float x) { acc.of[sum][r][i] += x; });
+        }
     }
 }
 
 /* acc += the sums of a chunk. */
 static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
-                                                       float acc[CHUNK_SUMS][3][4])
+                                                       lane_sums &acc)
 {
     const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE;
     constexpr int WHOLE = DEPTH_NODES / 16 * 16;
-    step_operator<16> next; /* asked for a step before it is used */
-    if (WHOLE > 0)
+    step_operator<16> next; /* asked for a step before it is used, if registers allow */
+    if (AHEAD_OF_STEP && WHOLE > 0)
         next.load(entry, at.lane);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16) {
+        if (!AHEAD_OF_STEP)
+            next.load(entry, at.lane);
         step_operator<16> now = next;
-        entry += 3 * STEP_WORDS * 16;
-        if (k + 16 < WHOLE)
+        entry += PIECES * PIECE_WORDS * 16;
+        if (AHEAD_OF_STEP && k + 16 < WHOLE)
             next.load(entry, at.lane);
         volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc);
     }
@@ -88,7 +74,7 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
 
 /* From sums of scaled fields to sums: the first is made of (b_1 b_2 b_3)_i, the others of a_i. */
 static __device__ __forceinline__ void unscale_sums(const int *table, const tile &s, const lane_place &at,
-                                                    float acc[CHUNK_SUMS][3][4])
+                                                    lane_sums &acc)
 {
     REAL unit = __uint_as_float((unsigned)__ldg(table)), factor[2][2];
 #pragma unroll
@@ -102,19 +88,19 @@ static __device__ __forceinline__ void unscale_sums(const int *table, const tile
 #pragma unroll
         for (int r = 0; r < 3; r++)
 #pragma unroll
-            for (int c = 0; c < 4; c++)
-                acc[i][r][c] *= factor[i > 0][element_half(c)];
+            for (int c = 0; c < LANE_SUMS; c++)
+                acc.of[i][r][c] *= factor[i > 0][element_half(c)];
 }
 
 /* Nodes of a lane's triples, or -1. */
 struct triple_nodes {
-    int of[3][2];
+    int of[3][LANE_TRIPLES];
 };
 static __device__ __forceinline__ triple_nodes nodes_of_triples(const int *table, const lane_place &at)
 {
     triple_nodes nodes;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < LANE_TRIPLES; c++) {
         int orbit = triple_of(at, c), kept = orbit - RUN_ROWS;
 #pragma unroll
         for (int r = 0; r < 3; r++)
@@ -132,16 +118,16 @@ static __device__ __forceinline__ REAL *sums_place(tile &s, int chunk, int e, in
     return s.u + ((chunk * TILE + e) * NODE_PITCH + node) * CHUNK_SUMS;
 }
 static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at, const triple_nodes &nodes,
-                                                  const float acc[CHUNK_SUMS][3][4])
+                                                  const lane_sums &acc)
 {
 #pragma unroll
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < LANE_SUMS; c++)
 #pragma unroll
         for (int r = 0; r < 3; r++) {
             REAL sums[CHUNK_SUMS];
 #pragma unroll
             for (int i = 0; i < CHUNK_SUMS; i++)
-                sums[i] = acc[i][r][c];
+                sums[i] = acc.of[i][r][c];
             int node = nodes.of[r][triple_half(c)];
             if (node >= 0)
                 store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, element_of(at, element_half(c)), node), sums);
@@ -151,7 +137,7 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
 /* All sums of a tile, in the place of its fields. */
 static __device__ __forceinline__ void multiply(const int *table, tile &s)
 {
-    float acc[LOTS][CHUNK_SUMS][3][4] = {};
+    lane_sums acc[LOTS] = {};
 #pragma unroll
     for (int i = 0; i < LOTS; i++) {
         lane_place at = place_of_lane(i);

@@ -17,8 +17,14 @@ enum {
     /* Whether the operator is the left factor of products, with triples of nodes as rows and eight elements as columns,
      * or the right one, with 16 elements as rows (tensor_products.h). */
     OPERATOR_LEFT = TILE == 8,
-    TRIPLES = OPERATOR_LEFT ? 16 : 8,
-    ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES
+    ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES,
+    /* The operator comes in pieces of HALVES times eight rows. Of the triples of a lot, RUNS times eight, rows of r = 0 come
+     * first, then those of r = 1, of r = 2; and of face 0, r = 0 alone. */
+    RUNS = TRIPLES / 8,
+    HALVES = OPERATOR_LEFT ? 2 : 1,
+    PIECES = (3 * RUNS + HALVES - 1) / HALVES,
+    FACE0_PIECES = (RUNS + HALVES - 1) / HALVES,
+    SINGLE = RUNS == HALVES /* whether pieces are those of r = 0, 1, 2 */
 };
 
 /* The table (csrc/dg/kernel_tensor.c), in words. */
@@ -29,10 +35,10 @@ enum {
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
-    STEP_WORDS = TRIPLES,           /* of an operator with so many rows, by depth */
-    VOLUME_WORDS = 3 * STEP_WORDS * DEPTH_NODES,
-    LIFT_WORDS = 3 * STEP_WORDS * DEPTH_FACE,
-    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE /* of a tile of triples */
+    PIECE_WORDS = 8 * HALVES,       /* by depth */
+    VOLUME_WORDS = PIECES * PIECE_WORDS * DEPTH_NODES,
+    LIFT_WORDS = PIECES * PIECE_WORDS * DEPTH_FACE,
+    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */
 };
 
 /* Row C^times of a row, of so many in a run. */
