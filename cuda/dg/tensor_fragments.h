@@ -174,28 +174,51 @@ struct lane_sums {
     float of[CHUNK_SUMS][3][LANE_SUMS]; /* [sum][r][c] */
 };
 
-/* Products with all pieces of the operator. Where pieces are those of r = 0, 1, 2, `shift` is how far r is turned, and
- * products of several steps may be added up; otherwise rows are turned when they are added to the sums. */
-struct piece_products {
-    float of[PIECES][4];
-    template <int DEPTH>
-    __device__ __forceinline__ void add(int product, int shift, const state_part<DEPTH> &state,
-                                        const step_operator<DEPTH> &op)
-    {
+/* Products of a step: of each piece of the operator with Rule::COLUMNS parts of the state of each of three directions or
+ * faces j; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of the lane's sums. Where
+ * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j.
+ * after(piece): a piece is not needed any more. */
+template <class Rule, int DEPTH, class Give, class After>
+static __device__ __forceinline__ void multiply_step(step_operator<DEPTH> &op,
+                                                     const state_part<DEPTH> (&state)[3][Rule::COLUMNS],
+                                                     Give give, After after)
+{
+    float part[SINGLE ? Rule::SLOTS : 1][3][4] = {};
 #pragma unroll
-        for (int piece = 0; piece < PIECES; piece++)
-            multiply_part<DEPTH>(of[SINGLE ? (piece + shift) % 3 : piece], product, state, op.of[piece]);
+    for (int piece = 0; piece < PIECES; piece++) {
+        float alone[3][Rule::COLUMNS][4] = {};
+#pragma unroll
+        for (int product = 0; product < 3; product++)
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+#pragma unroll
+                for (int c = 0; c < Rule::COLUMNS; c++)
+                    multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[j][c],
+                                         product, state[j][c], op.of[piece]);
+        after(piece);
+        if (SINGLE)
+            continue;
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+#pragma unroll
+            for (int c = 0; c < Rule::COLUMNS; c++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    if (product_run(piece, i) < 3)
+                        give(j, c, (product_run(piece, i) + j) % 3, product_sum(piece, i), alone[j][c][i]);
     }
-    /* to(r, c, product) for each of them. */
-    template <class Sum> __device__ __forceinline__ void give(int shift, Sum to) const
-    {
+    if (!SINGLE)
+        return;
 #pragma unroll
-        for (int piece = 0; piece < PIECES; piece++)
+    for (int j = 0; j < 3; j++)
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                if (product_run(piece, i) < 3)
-                    to((product_run(piece, i) + (SINGLE ? 0 : shift)) % 3, product_sum(piece, i), of[piece][i]);
-    }
-};
+        for (int c = 0; c < Rule::COLUMNS; c++)
+            if (Rule::last(j, c))
+#pragma unroll
+                for (int r = 0; r < 3; r++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        give(j, c, r, i, part[Rule::slot(j, c)][r][i]);
+}
 
 #endif

@@ -97,40 +97,41 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
     }
 }
 
-/* The same of faces 1, 2 and 3; products that are added to the same sum are added up first. */
+/* The same of faces 1, 2 and 3, that is 1 + j. */
+struct lift_rule {
+    enum { COLUMNS = LIFTS, SLOTS = TILE_LIFTED ? CHUNK_SUMS : 3 };
+    static __device__ constexpr int slot(int j, int c)
+    {
+        return TILE_LIFTED ? lift_sum(1 + j, c) : j;
+    }
+    static __device__ constexpr bool last(int j, int c)
+    {
+        return !TILE_LIFTED || last_turn(lift_sum(1 + j, c)) == j;
+    }
+};
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH> &op, const REAL *row,
+static __device__ __forceinline__ void lift_step_of_others(step_operator<DEPTH> &op, const REAL *row,
                                                            const lane_place &at, int k,
                                                            const jump_factors &factors, lane_sums &acc)
 {
-    constexpr bool UP = SINGLE && TILE_LIFTED;
-    piece_products part[UP ? CHUNK_SUMS : LIFTS] = {};
+    state_part<DEPTH> state[3][LIFTS];
     int node = row_of_step<DEPTH, NFP>(at, k);
 #pragma unroll
-    for (int face = 1; face < NUM_FACE; face++) {
-        state_part<DEPTH> state[LIFTS];
+    for (int j = 0; j < 3; j++)
 #pragma unroll
-        for (int l = 0; l < LIFTS; l++) {
-            load_state_part<DEPTH>(state[l], row + (face * NFP + node) * PITCH_S +
-                                                 (trace_of_chunk(0, l) - trace_of_chunk(0, 0)) * TILE);
-            if (!UP)
-                part[l] = {};
-        }
+        for (int c = 0; c < LIFTS; c++)
+            load_state_part<DEPTH>(state[j][c], row + ((1 + j) * NFP + node) * PITCH_S +
+                                                    (trace_of_chunk(0, c) - trace_of_chunk(0, 0)) * TILE);
+    multiply_step<lift_rule>(
+        op, state,
+        [&](int j, int c, int r, int i, float x) {
 #pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int l = 0; l < LIFTS; l++)
-                part[UP ? lift_sum(face, l) : l].template add<DEPTH>(product, face - 1, state[l], op);
-#pragma unroll
-        for (int l = 0; l < 2; l++) {
-            int sum = lift_sum(face, l);
-            if (!UP || last_turn(sum) == face - 1)
-                part[UP ? sum : l % LIFTS].give(face - 1, [&](int r, int c, float x) {
-                    x = factors.times(x, face, l, c);
-                    acc.of[sum][r][c] += lift_subtracts(l) ? -x : x;
-                });
-        }
-    }
+            for (int l = c; l < 2; l += LIFTS) {
+                float y = factors.times(x, 1 + j, l, i);
+                acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
+            }
+        },
+        [](int) {});
 }
 
 /* acc += all lifts of a chunk. */

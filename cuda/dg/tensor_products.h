@@ -8,67 +8,64 @@
 
 #include "dg/tensor_lifts.h"
 
-enum { AHEAD_OF_STEP = PIECES <= 3 };
+enum { STEP_AHEAD = PIECES <= 3 };
 
-/* acc += a step of the volume products. row: as of tensor_lifts.h, of the
- * chunk's first field. */
-template <int DEPTH>
-static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const REAL *row,
-                                                   const lane_place &at, int k,
-                                                   lane_sums &acc)
+/* acc += a step of the volume products. row: as of tensor_lifts.h, of the chunk's first field; after: multiply_step. */
+struct volume_rule {
+    enum { COLUMNS = 2, SLOTS = CHUNK_SUMS };
+    static __device__ constexpr int slot(int j, int c)
+    {
+        return turn_sum(j, c);
+    }
+    static __device__ constexpr bool last(int j, int c)
+    {
+        return last_turn(turn_sum(j, c)) == j;
+    }
+};
+template <int DEPTH, class After>
+static __device__ __forceinline__ void volume_step(step_operator<DEPTH> &op, const REAL *row,
+                                                   const lane_place &at, int k, lane_sums &acc, After after)
 {
-    piece_products part[SINGLE ? CHUNK_SUMS : 2] = {};
+    state_part<DEPTH> state[3][2];
     int node = row_of_step<DEPTH, NP>(at, k);
 #pragma unroll
-    for (int j = 0; j < 3; j++) {
-        state_part<DEPTH> state[2];
+    for (int j = 0; j < 3; j++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            load_state_part<DEPTH>(state[c], row + turned<RUN_ROWS>(node, j) * PITCH_U +
-                                                 (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
+            load_state_part<DEPTH>(state[j][c],
+                                   row + turned<RUN_ROWS>(node, j) * PITCH_U +
+                                       (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
             if (column_sign(c) < 0)
-                state[c] = negative<DEPTH>(state[c]);
-            if (!SINGLE)
-                part[c] = {};
+                state[j][c] = negative<DEPTH>(state[j][c]);
         }
-#pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int c = 0; c < 2; c++)
-                part[SINGLE ? turn_sum(j, c) : c].template add<DEPTH>(product, j, state[c], op);
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-            int sum = turn_sum(j, c);
-            if (!SINGLE || last_turn(sum) == j)
-                part[SINGLE ? sum : c].give(j, [&](int r, int i, float x) { acc.of[sum][r][i] += x; });
-        }
-    }
+    multiply_step<volume_rule>(
+        op, state, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; }, after);
 }
 
 /* acc += the sums of a chunk. */
 static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
                                                        lane_sums &acc)
 {
+    constexpr int WHOLE = DEPTH_NODES / 16 * 16, STEP_WORDS = PIECES * PIECE_WORDS * 16;
     const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE;
-    constexpr int WHOLE = DEPTH_NODES / 16 * 16;
-    step_operator<16> next; /* asked for a step before it is used, if registers allow */
-    if (AHEAD_OF_STEP && WHOLE > 0)
-        next.load(entry, at.lane);
+    step_operator<16> now; /* if few, pieces are asked for as soon as those of the step before are not needed */
+    if (STEP_AHEAD && WHOLE > 0)
+        now.load(entry, at.lane);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16) {
-        if (!AHEAD_OF_STEP)
-            next.load(entry, at.lane);
-        step_operator<16> now = next;
-        entry += PIECES * PIECE_WORDS * 16;
-        if (AHEAD_OF_STEP && k + 16 < WHOLE)
-            next.load(entry, at.lane);
-        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc);
+        if (!STEP_AHEAD)
+            now.load(entry, at.lane);
+        entry += STEP_WORDS;
+        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc, [&](int piece) {
+            if (STEP_AHEAD && k + 16 < WHOLE)
+                load_operator<16>(now.of[piece], entry + piece * PIECE_WORDS * 16, at.lane);
+        });
     }
     if constexpr (DEPTH_NODES % 16) {
         step_operator<8> last;
         last.load(entry, at.lane);
-        volume_step<8>(last, row + word_of_lane<8>(at), at, DEPTH_NODES - 8, acc);
+        volume_step<8>(last, row + word_of_lane<8>(at), at, DEPTH_NODES - 8, acc, [](int) {});
     }
 }
 
