@@ -100,7 +100,7 @@ static int num_threads(const unda_solver *s, const int *part)
 }
 
 /* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
-enum { REGISTERS = 168, LEAST_REGISTERS = 128 };
+enum { REGISTERS = 168, FEW_REGISTERS = 112, LEAST_REGISTERS = 128 };
 enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
@@ -112,7 +112,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     part[TILE] = tile == MANY || tile == 2 * MANY ? tile : FEW;
     part[ROWS] = rows > 0 && rows <= 24 && rows % 8 == 0 ? rows : part[TILE] != FEW || orbits <= 8 ? 8 : 16;
     part[LOTS] = lots ? lots : 1;
-    int threads = num_threads(s, part), blocks = SM_REGISTERS / (REGISTERS * threads),
+    int threads = num_threads(s, part), blocks = SM_REGISTERS / ((part[ROWS] == 8 && part[TILE] == FEW ? FEW_REGISTERS : REGISTERS) * threads),
         room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
