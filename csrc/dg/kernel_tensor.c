@@ -6,27 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE, ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
+enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
-/* Elements of a lot of products: few, the operator being the left factor, or many, with as few triples of nodes. */
-enum { FEW = 8, MANY = 16, MOST_TRIPLES = 24, WARP = 32 };
+/* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
+enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
 
-/* What a lot is, and the pieces of its operator, as cuda/dg/tensor_rows.h has them. */
-struct lot {
-    int elements, triples, halves, pieces, face0_pieces;
-};
-static struct lot lot_of(const int *part)
+/* Pieces of the operator for so many rows, and for so many triples of them. */
+static int num_piece(int rows)
 {
-    int halves = part[TILE] == FEW ? 2 : 1, runs = part[ROWS] / 8;
-    return (struct lot){part[TILE] == FEW ? FEW : MANY, part[ROWS], halves, (3 * runs + halves - 1) / halves,
-                        (runs + halves - 1) / halves};
+    return (rows + PIECE - 1) / PIECE;
 }
 
 /* As cuda/dg/tensor_rows.h and tensor.cu have them: words before the rows, words between rows of shared memory. */
 enum { HEAD = 4, PAD = 4 };
-
-/* Most that a block can have on compute capability 9. */
-enum { MOST_SHARED = 227 << 10 };
 
 static int round_up(int count, int unit)
 {
@@ -50,17 +42,18 @@ static struct turns face_turns(const struct dg *dg)
 }
 
 /* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg, const struct lot *lot)
+static int tile_words(const struct dg *dg, int triples)
 {
-    return 8 * lot->halves * (lot->pieces * round_up(dg->space.num_node, 8) +
-                              (lot->pieces + lot->face0_pieces) * round_up(dg->space.num_face_node, 8));
+    int all = num_piece(3 * triples);
+    return PIECE * (all * round_up(dg->space.num_node, 8) +
+                    (all + num_piece(triples)) * round_up(dg->space.num_face_node, 8));
 }
 
 /* Tiles of triples. */
-static int num_tile(const unda_solver *s, const struct lot *lot)
+static int num_tile(const unda_solver *s, int triples)
 {
     struct turns t = node_turns(s);
-    return (t.run + t.kept + lot->triples - 1) / lot->triples;
+    return (t.run + t.kept + triples - 1) / triples;
 }
 
 /* Where the operator begins: behind the rows. */
@@ -75,24 +68,23 @@ static int num_chunk(const struct dg *dg)
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
 }
 
-/* struct tensor_tile of cuda/dg/tensor_split.h. */
-static int tile_bytes(const struct dg *dg, int tile)
+/* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
+static int tile_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int scales = p->grad_div ? 2 * p->grad_div : 2, jumps = p->num_jump[dg->both_jumps], traces = jumps > 1 ? 2 * num_chunk(dg) : 1;
-    int split = dg->space.num_node * (p->num_ref * tile + PAD),
-        sums = p->num_ref * tile * (dg->space.num_node | 1);
-    return 4 *
-           ((split > sums ? split : sums) +
-            dg->space.num_face * (dg->space.num_face_node * (traces * tile + PAD) + p->num_lift_coef * tile) +
-            scales * tile);
+    int jumps = p->num_jump[dg->both_jumps] > 1 ? 2 * num_chunk(dg) : 1, num_node = dg->space.num_node,
+        scales = p->grad_div ? 2 * p->grad_div : 2, split = num_node * (p->num_ref * TILE + PAD),
+        sums = p->num_ref * TILE * (num_node | 1);
+    return 4 * ((split > sums ? split : sums) +
+                dg->space.num_face *
+                    (dg->space.num_face_node * (jumps * TILE + PAD) + p->num_lift_coef * TILE) +
+                scales * TILE);
 }
 
-/* A lot is a tile of triples and elements of a chunk of fields; a warp has so many. */
+/* A lot is a tile of triples of a chunk of fields; a warp has so many. */
 static int num_lot(const unda_solver *s, const int *part)
 {
-    struct lot lot = lot_of(part);
-    return num_tile(s, &lot) * (part[TILE] / lot.elements) * num_chunk(dg_tables(s));
+    return num_tile(s, part[ROWS]) * num_chunk(dg_tables(s));
 }
 static int num_threads(const unda_solver *s, const int *part)
 {
@@ -107,13 +99,12 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
     struct turns t = node_turns(s);
-    int orbits = t.run + t.kept, tile = kernel_part(&s->options, "tile"),
-        rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
-    part[TILE] = tile == MANY || tile == 2 * MANY ? tile : FEW;
-    part[ROWS] = rows > 0 && rows <= 24 && rows % 8 == 0 ? rows : part[TILE] != FEW || orbits <= 8 ? 8 : 16;
+    int rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
+    part[ROWS] = rows == 8 || rows == 16 ? rows : t.run + t.kept <= 8 ? 8 : 16;
     part[LOTS] = lots ? lots : 1;
-    int threads = num_threads(s, part), blocks = SM_REGISTERS / ((part[ROWS] == 8 && part[TILE] == FEW ? FEW_REGISTERS : REGISTERS) * threads),
-        room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
+    int threads = num_threads(s, part),
+        blocks = SM_REGISTERS / ((part[ROWS] == 8 ? FEW_REGISTERS : REGISTERS) * threads),
+        room = SM_SHARED / (tile_bytes(dg) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
         blocks = 2;
@@ -130,30 +121,16 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (s->options.precision != UNDA_FLOAT32)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor computes in float32, found dtype float64: take kernel fused or blocks");
-    if (part[TILE] != FEW && part[TILE] != MANY && part[TILE] != 2 * MANY)
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d, %d or %d", part[TILE], FEW, MANY,
-             2 * MANY);
-    if (part[ROWS] % 8 || part[ROWS] > (part[TILE] == FEW ? 24 : 8))
-        FAIL(UNDA_ERR_ARG, "rows is %d triples of nodes, expected 8%s", part[ROWS],
-             part[TILE] == FEW ? ", 16 or 24" : " with a tile of 16 or 32 elements");
-    plan->tile = part[TILE];
+    if (part[ROWS] % 8)
+        FAIL(UNDA_ERR_ARG, "rows is %d triples of nodes, expected 8 or 16", part[ROWS]);
     if (part[LOTS] > num_lot(s, part))
         FAIL(UNDA_ERR_ARG, "a warp has %d lots, expected at most %d", part[LOTS], num_lot(s, part));
+    plan->tile = TILE;
     plan->threads = num_threads(s, part);
-    plan->shared_bytes = tile_bytes(dg, plan->tile);
+    plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile %d",
-             part[TILE], plan->threads, part[TILE] / 2);
-    if (plan->shared_bytes > MOST_SHARED)
-        FAIL(UNDA_ERR_ARG,
-             "kernel tensor needs %d KB of shared memory a block of %d elements of degree %d, expected at "
-             "most %d: "
-             "take %s",
-             plan->shared_bytes >> 10, plan->tile, s->options.degree, MOST_SHARED >> 10,
-             plan->tile > FEW ? "a smaller tile" : "kernel fused");
-    struct lot lot = lot_of(part);
-    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, &lot) * tile_words(dg, &lot);
+    plan->num_table =
+        operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
     return UNDA_OK;
 }
 
@@ -202,12 +179,12 @@ static int32_t inverse(int scale)
     return bits;
 }
 
-/* Rows of a matrix [..][num], by number, 8 or 16 of each of `pieces`, its columns in the order given: [step][piece][lane]
- * [hi, lo], of eight words a lane [step][piece][hi, lo][lane]. row < 0: zeros. */
+/* Rows of a matrix [..][num], by number, 16 of each of `pieces`, its columns in the order given: [step][piece][hi, lo]
+ * [lane], of steps eight deep [step][piece][lane][hi, lo]. row < 0: zeros. */
 struct operand {
     const double *matrix;
     const int *row, *column;
-    int pieces, rows, num, scale;
+    int pieces, num, scale;
 };
 /* hi and lo of the word of a lane for these columns of a row, of which k is the first. */
 static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int32_t *lo)
@@ -226,20 +203,20 @@ static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int3
 }
 static void pack_piece(const struct operand *o, const int *rows, int k0, int depth, int32_t *to)
 {
-    int halves = o->rows / 8, words = depth / 8 * halves;
+    int words = depth / 4;
     for (int lane = 0; lane < WARP; lane++)
         for (int i = 0; i < words; i++) {
-            int row = rows[lane / 4 + i % halves * 8], k = k0 + i / halves * 8 + lane % 4 * 2;
-            int32_t *hi = to + lane * (words == 4 ? 4 : 2 * words) + i;
-            pack_word(o, row, k, hi, hi + (words == 4 ? WARP : 1) * words);
+            int row = rows[lane / 4 + i % 2 * 8], k = k0 + i / 2 * 8 + lane % 4 * 2;
+            int32_t *hi = to + lane * 4 + i;
+            pack_word(o, row, k, hi, hi + (depth == 16 ? WARP : 1) * words);
         }
 }
 static int32_t *pack_matrix(const struct operand *o, int32_t *to)
 {
     for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
         depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
-        for (int piece = 0; piece < o->pieces; piece++, to += o->rows * depth)
-            pack_piece(o, o->row + piece * o->rows, k0, depth, to);
+        for (int piece = 0; piece < o->pieces; piece++, to += PIECE * depth)
+            pack_piece(o, o->row + piece * PIECE, k0, depth, to);
     }
     return to;
 }
@@ -300,25 +277,22 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    struct lot lot = lot_of(plan->part);
+    int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
     int32_t *to = table + operator_words(dg);
-    for (int tile = 0; tile < num_tile(s, &lot); tile++) {
+    for (int tile = 0; tile < num_tile(s, triples); tile++) {
         /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0, r = 0 alone */
-        int rows = 8 * lot.halves, row[4 * MOST_TRIPLES], row0[2 * MOST_TRIPLES];
+        int row[4 * MOST_TRIPLES], row0[4 * MOST_TRIPLES];
         for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
-            int r = i / lot.triples, orbit = lot.triples * tile + i % lot.triples, kept = orbit - nodes.run;
+            int r = i / triples, orbit = triples * tile + i % triples, kept = orbit - nodes.run;
             row[i] = r > 2               ? -1
                      : kept < 0          ? orders.node[r * nodes.run + orbit]
                      : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
                                          : -1;
-            if (i < 2 * MOST_TRIPLES)
-                row0[i] = r > 0 ? -1 : row[i];
+            row0[i] = r > 0 ? -1 : row[i];
         }
-        to = pack_matrix(&(struct operand){el->derivative, row, orders.node, lot.pieces, rows, np, scale}, to);
-        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, lot.pieces, rows, nf,
-                                           scale},
-                         to);
-        to = pack_matrix(&(struct operand){el->lift, row0, orders.face0, lot.face0_pieces, rows, nf, scale}, to);
+        to = pack_matrix(&(struct operand){el->derivative, row, orders.node, all, np, scale}, to);
+        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale}, to);
+        to = pack_matrix(&(struct operand){el->lift, row0, orders.face0, first, nf, scale}, to);
     }
     return UNDA_OK;
 }
@@ -327,8 +301,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
 static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    int tile = kernel_part(o, "tile"); /* given: another kernel's? */
-    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % MANY)
+    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps)
         return false;
     bool lsrk4 = o->integrator == UNDA_LSRK4;
     int degree = o->degree;
@@ -344,8 +317,7 @@ static bool preferred(const unda_solver *s)
 
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
-                                                    {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
-                                                     [ROWS] = {"rows", 8, 24, UNDA_TUNED_NOT},
+                                                    {[ROWS] = {"rows", 8, 16, UNDA_TUNED_BY_HALF},
                                                      [LOTS] = {"lots", 1, 16, UNDA_TUNED_BOTH},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
                                                      [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},

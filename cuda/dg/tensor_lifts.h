@@ -37,7 +37,7 @@ struct jump_factors {
         for (int half = 0; half < 2; half++)
 #pragma unroll
             for (int face = 0; face < NUM_FACE; face++) {
-                int e = element_of(at, half);
+                int e = at.element + half;
                 REAL one[NUM_JUMP] = {1}, lift_coef[NUM_LIFT_COEF], z[NUM_TRACE];
 #pragma unroll
                 for (int k = 0; k < NUM_LIFT_COEF; k++)
@@ -51,7 +51,7 @@ struct jump_factors {
     /* Of what is lifted of a face, for sum c, number l. */
     __device__ __forceinline__ REAL times(REAL x, int face, int l, int c) const
     {
-        return TILE_LIFTED ? x : x * of[face][l][element_half(c)];
+        return TILE_LIFTED ? x : x * of[face][l][c % 2];
     }
 };
 enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */

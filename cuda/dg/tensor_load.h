@@ -1,5 +1,5 @@
 /* tensor_load.h: the state of a tile of kernel tensor into shared memory, as it comes, and the jumps of its faces. Of the
- * threads of an element each has nodes of one face, where their number allows, or of all four. */
+ * threads of an element each has nodes of one face. */
 #ifndef UNDA_DG_TENSOR_LOAD_H
 #define UNDA_DG_TENSOR_LOAD_H
 
@@ -10,36 +10,24 @@
 /* Whether a thread asks early for rows and old states, and splits its states before it needs those behind faces: below
  * degree 4 few nodes share many registers' worth of them, and it lost (benchmarks/NOTES.md). */
 enum {
-    LANE_FACES = LANES % NUM_FACE ? NUM_FACE : 1,
-    FACE_LANES = LANES * LANE_FACES / NUM_FACE, /* that share a face */
+    FACE_LANES = LANES / NUM_FACE, /* that share a face */
     FACE_STEPS = (NFP + FACE_LANES - 1) / FACE_LANES,
-    BEHIND_FACES = LANE_FACES * FACE_STEPS * (NUM_FIELD + 1), /* registers */
-    LANES_BESIDE = LANES % 8 == 0 ? 8 : LANES % 4 == 0 ? 4 : LANES % 2 == 0 ? 2 : 1, /* a power of two of them */
+    BEHIND_FACES = FACE_STEPS * (NUM_FIELD + 1), /* registers */
     INSIDE = NP * NUM_REF * TILE / THREADS,
     EARLY = (DEGREE >= 4 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
             THREADS * MIN_BLOCKS <= 400
 };
 
 /* LANES threads share an element, as in tile.h, and FACE_LANES its face. */
+static_assert(LANES % NUM_FACE == 0, "every thread has a face");
 struct lane_element {
     int e, lane, face, within;
-    bool works;
     long long elem;
 };
 static __device__ __forceinline__ lane_element element_of_lane(long long first, int count)
 {
     int e = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    return {e,
-            lane,
-            lane / FACE_LANES,
-            lane % FACE_LANES,
-            TILE * LANES == THREADS || e < TILE,
-            first + (e < count ? e : count - 1)};
-}
-/* The number of its i-th face. */
-static __device__ __forceinline__ int face_of_lane(const lane_element &mine, int i)
-{
-    return LANE_FACES == 1 ? mine.face : i;
+    return {e, lane, lane / FACE_LANES, lane % FACE_LANES, first + (e < count ? e : count - 1)};
 }
 
 /* Asks for the states of an element's nodes. */
@@ -95,34 +83,24 @@ static __device__ __forceinline__ void load_groups_now(REAL *to, const REAL *arr
 }
 
 /* At boundaries: of this element, which nobody needs. */
-static __device__ __forceinline__ void load_outer(const dg_args &a, const lane_element &mine,
-                                                  const int (&neighbor)[LANE_FACES],
-                                                  outer_states (&to)[LANE_FACES])
+static __device__ __forceinline__ void load_outer(const dg_args &a, const lane_element &mine, int neighbor,
+                                                  outer_states &to)
 {
-    int node[LANE_FACES][FACE_STEPS];
+    int node[FACE_STEPS];
     /* all at once, and then what needs them */
 #pragma unroll
-    for (int i = 0; i < LANE_FACES; i++)
+    for (int j = 0; j < FACE_STEPS; j++)
+        node[j] = __ldg(a.face_node + (neighbor >= 0 ? NEIGHBOR_SIDE(neighbor) : 0) * NFP +
+                        face_node_of_lane(mine.within, j));
+    long long outer = place(neighbor >= 0 ? NEIGHBOR_ELEM(neighbor) : mine.elem, 0);
 #pragma unroll
-        for (int j = 0; j < FACE_STEPS; j++)
-            node[i][j] = __ldg(a.face_node + (neighbor[i] >= 0 ? NEIGHBOR_SIDE(neighbor[i]) : 0) * NFP +
-                               face_node_of_lane(mine.within, j));
-#pragma unroll
-    for (int i = 0; i < LANE_FACES; i++) {
-        long long outer = place(neighbor[i] >= 0 ? NEIGHBOR_ELEM(neighbor[i]) : mine.elem, 0);
-#pragma unroll
-        for (int j = 0; j < FACE_STEPS; j++)
-            load_groups_now<NUM_FIELD>(to[i].q[j], (const REAL *)a.q, a.num_total * NP, outer + node[i][j]);
-    }
+    for (int j = 0; j < FACE_STEPS; j++)
+        load_groups_now<NUM_FIELD>(to.q[j], (const REAL *)a.q, a.num_total * NP, outer + node[j]);
 }
 
 /* The frame of a face whose number may differ between lanes: what they have in registers has no address. */
 static __device__ __forceinline__ void frame_of_lane(const REAL *g, int face, REAL f1[NUM_FRAME])
 {
-    if (LANE_FACES == NUM_FACE) {
-        frame(g, face, f1);
-        return;
-    }
     frame(g, 0, f1);
 #pragma unroll
     for (int other = 1; other < NUM_FACE; other++) {
@@ -134,19 +112,49 @@ static __device__ __forceinline__ void frame_of_lane(const REAL *g, int face, RE
     }
 }
 
-/* What is to be lifted at a lane's nodes of one face. */
-static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile &s, int face,
-                                                          const lane_element &mine, int neighbor,
-                                                          const REAL *g, const REAL *early,
-                                                          outer_states &outer)
+/* What a lane has asked for of its element's face before the state has come. */
+struct face_of_lane {
+    lane_element mine;
+    int neighbor;
+    REAL g[WORDS], coef[COEF_EARLY ? NUM_FACE_COEF : 1];
+    outer_states outer;
+};
+
+/* Asks for the states of a tile, inside and behind its faces. */
+static __device__ __forceinline__ void ask_states(const dg_args &a, tile &s, long long first, int count,
+                                                  face_of_lane &to)
+{
+    to.mine = element_of_lane(first, count);
+    /* what the longest wait begins with */
+    NEIGHBORS all = load_now((const NEIGHBORS *)a.neighbor + to.mine.elem);
+#define OF_LANE(number, member)                                                                              \
+    if (to.mine.face == number)                                                                              \
+        to.neighbor = all.member;
+    EACH_NEIGHBOR(OF_LANE)
+    load_constant<WORDS>(to.g, (const REAL *)a.record + RECORD * to.mine.elem);
+    if constexpr (COEF_EARLY)
+        load_constant<NUM_FACE_COEF>(to.coef, (const REAL *)a.face_coef +
+                                                  NUM_FACE_COEF * (NUM_FACE * to.mine.elem + to.mine.face));
+    fetch_state(a, s, to.mine);
+    copy_commit();
+    if (EARLY)
+        load_rows(a, to.mine.face, to.mine.within, to.outer.row);
+    load_outer(a, to.mine, to.neighbor, to.outer);
+}
+
+/* What is to be lifted, and the sizes of it: not yet in all threads' eyes. */
+static __device__ __forceinline__ void tile_jumps(const dg_args &a, tile &s, face_of_lane &from)
 {
     face_case f;
+    const lane_element &mine = from.mine;
+    outer_states &outer = from.outer;
+    int face = mine.face;
     if (!EARLY)
         load_rows(a, face, mine.within, outer.row);
-    frame_of_lane(g, face, f.f1);
-    begin_face_of_frame(a, s, face, mine.e, mine.within, mine.elem, neighbor, early, f);
+    frame_of_lane(from.g, face, f.f1);
+    begin_face_of_frame(a, s, face, mine.e, mine.within, mine.elem, from.neighbor, from.coef, f);
     if (f.exact) {
-        const REAL *data = exact_data(a, neighbor);
+        const REAL *data = exact_data(a, from.neighbor);
 #pragma unroll
         for (int j = 0; j < FACE_STEPS; j++)
             load_constant<NUM_FIELD>(outer.q[j], data + face_node_of_lane(mine.within, j) * NUM_FIELD);
@@ -173,54 +181,7 @@ static __device__ __forceinline__ void face_jumps_of_lane(const dg_args &a, tile
                 s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] =
                     TILE_LIFTED ? z[k] : jumps[k];
     }
-    sizes.put<LANES_BESIDE>(s, mine.e);
-}
-
-/* What a lane has asked for of its element's faces before the state has come. */
-struct faces_of_lane {
-    lane_element mine;
-    int neighbor[LANE_FACES];
-    REAL g[WORDS], coef[COEF_EARLY ? LANE_FACES * NUM_FACE_COEF : 1];
-    outer_states outer[LANE_FACES];
-};
-
-/* Asks for the states of a tile, inside and behind its faces. */
-static __device__ __forceinline__ void ask_states(const dg_args &a, tile &s, long long first, int count,
-                                                  faces_of_lane &to)
-{
-    to.mine = element_of_lane(first, count);
-    if (to.mine.works) {
-        /* what the longest wait begins with */
-        NEIGHBORS all = load_now((const NEIGHBORS *)a.neighbor + to.mine.elem);
-#define OF_LANE(number, member)                                                                              \
-    if (LANE_FACES == NUM_FACE || to.mine.face == number)                                                    \
-        to.neighbor[LANE_FACES == 1 ? 0 : number] = all.member;
-        EACH_NEIGHBOR(OF_LANE)
-        load_constant<WORDS>(to.g, (const REAL *)a.record + RECORD * to.mine.elem);
-        if constexpr (COEF_EARLY)
-            load_constant<LANE_FACES * NUM_FACE_COEF>(
-                to.coef,
-                (const REAL *)a.face_coef +
-                    NUM_FACE_COEF * (NUM_FACE * to.mine.elem + (LANE_FACES == 1 ? to.mine.face : 0)));
-        fetch_state(a, s, to.mine);
-        copy_commit();
-        if (EARLY)
-#pragma unroll
-            for (int i = 0; i < LANE_FACES; i++)
-                load_rows(a, face_of_lane(to.mine, i), to.mine.within, to.outer[i].row);
-        load_outer(a, to.mine, to.neighbor, to.outer);
-    }
-}
-
-/* The jumps of a tile: not yet in all threads' eyes. */
-static __device__ __forceinline__ void tile_jumps(const dg_args &a, tile &s, faces_of_lane &from)
-{
-    if (!from.mine.works)
-        return;
-#pragma unroll
-    for (int i = 0; i < LANE_FACES; i++)
-        face_jumps_of_lane(a, s, face_of_lane(from.mine, i), from.mine, from.neighbor[i], from.g,
-                           from.coef + (COEF_EARLY ? i * NUM_FACE_COEF : 0), from.outer[i]);
+    sizes.put<LANES % 8 ? 4 : 8>(s, mine.e);
 }
 
 #endif

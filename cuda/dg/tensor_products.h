@@ -59,7 +59,7 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
         entry += STEP_WORDS;
         volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc, [&](int piece) {
             if (STEP_AHEAD && k + 16 < WHOLE)
-                load_operator<16>(now.of[piece], entry + piece * PIECE_WORDS * 16, at.lane);
+                load_operator(now.of[piece], entry + piece * PIECE_WORDS * 16, at.lane);
         });
     }
     if constexpr (DEPTH_NODES % 16) {
@@ -79,25 +79,25 @@ static __device__ __forceinline__ void unscale_sums(const int *table, const tile
 #pragma unroll
         for (int half = 0; half < 2; half++)
             factor[i][half] = unit * unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))]
-                                                   [element_of(at, half)]);
+                                                   [at.element + half]);
 #pragma unroll
     for (int i = 0; i < CHUNK_SUMS; i++)
 #pragma unroll
         for (int r = 0; r < 3; r++)
 #pragma unroll
             for (int c = 0; c < LANE_SUMS; c++)
-                acc.of[i][r][c] *= factor[i > 0][element_half(c)];
+                acc.of[i][r][c] *= factor[i > 0][c % 2];
 }
 
 /* Nodes of a lane's triples, or -1. */
 struct triple_nodes {
-    int of[3][LANE_TRIPLES];
+    int of[3][RUNS];
 };
 static __device__ __forceinline__ triple_nodes nodes_of_triples(const int *table, const lane_place &at)
 {
     triple_nodes nodes;
 #pragma unroll
-    for (int c = 0; c < LANE_TRIPLES; c++) {
+    for (int c = 0; c < RUNS; c++) {
         int orbit = triple_of(at, c), kept = orbit - RUN_ROWS;
 #pragma unroll
         for (int r = 0; r < 3; r++)
@@ -125,9 +125,9 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
 #pragma unroll
             for (int i = 0; i < CHUNK_SUMS; i++)
                 sums[i] = acc.of[i][r][c];
-            int node = nodes.of[r][triple_half(c)];
+            int node = nodes.of[r][c / 2];
             if (node >= 0)
-                store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, element_of(at, element_half(c)), node), sums);
+                store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.element + c % 2, node), sums);
         }
 }
 

@@ -14,17 +14,13 @@ enum {
     RUN_ROWS = (NP - KEPT) / 3,
     FACE_RUN_ROWS = NFP / 3,
     ORBITS = RUN_ROWS + KEPT, /* of nodes */
-    /* Whether the operator is the left factor of products, with triples of nodes as rows and eight elements as columns,
-     * or the right one, with 16 elements as rows (tensor_products.h). */
-    OPERATOR_LEFT = TILE == 8,
     ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES,
-    /* The operator comes in pieces of HALVES times eight rows. Of the triples of a lot, RUNS times eight, rows of r = 0 come
-     * first, then those of r = 1, of r = 2; and of face 0, r = 0 alone. */
+    /* The operator comes in pieces of 16 rows. Of the triples of a tile, RUNS times eight, rows of r = 0 come first, then
+     * those of r = 1, of r = 2; and of face 0, r = 0 alone. */
     RUNS = TRIPLES / 8,
-    HALVES = OPERATOR_LEFT ? 2 : 1,
-    PIECES = (3 * RUNS + HALVES - 1) / HALVES,
-    FACE0_PIECES = (RUNS + HALVES - 1) / HALVES,
-    SINGLE = RUNS == HALVES /* whether pieces are those of r = 0, 1, 2 */
+    PIECES = (3 * RUNS + 1) / 2,
+    FACE0_PIECES = (RUNS + 1) / 2,
+    SINGLE = RUNS == 2 /* whether pieces are those of r = 0, 1, 2 */
 };
 
 /* The table (csrc/dg/kernel_tensor.c), in words. */
@@ -35,7 +31,7 @@ enum {
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
-    PIECE_WORDS = 8 * HALVES,       /* by depth */
+    PIECE_WORDS = 16,               /* by depth */
     VOLUME_WORDS = PIECES * PIECE_WORDS * DEPTH_NODES,
     LIFT_WORDS = PIECES * PIECE_WORDS * DEPTH_FACE,
     OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */

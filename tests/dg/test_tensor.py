@@ -125,8 +125,8 @@ def worst(error, q, physics, contrast, degree):
 @pytest.mark.parametrize(
     ("physics", "contrast", "degree", "parts"),
     [
-        ("acoustic", 1.0, DEGREE, {"tile": 16}), ("acoustic", 1e4, DEGREE, {"rows": 8}),
-        ("elastic", 1e4, DEGREE, {"rows": 16}), ("maxwell", 1e4, DEGREE, {"rows": 24}),
+        ("acoustic", 1.0, DEGREE, {"rows": 16}), ("acoustic", 1e4, DEGREE, {"rows": 8}),
+        ("elastic", 1e4, DEGREE, {"rows": 16}), ("maxwell", 1e4, DEGREE, {"rows": 8}),
         pytest.param("acoustic", 1e4, 2, {}, marks=pytest.mark.slow),
         pytest.param("elastic", 1e4, 4, {}, marks=pytest.mark.slow),
         pytest.param("maxwell", 1e4, 4, {}, marks=pytest.mark.slow),
@@ -158,21 +158,11 @@ def test_a_state_times_a_power_of_two_has_the_same_digits():
         assert np.array_equal(apply(sim, factor * q), factor * rates)
 
 
-@pytest.mark.parametrize(
-    ("physics", "options"),
-    [("acoustic", {"tile": 32}), ("elastic", {"rows": 16, "lots": 2, "ahead": 2}),
-     ("maxwell", {"tile": 16, "lots": 2})],
-)  # fmt: skip
-def test_blocks_of_any_size_give_the_same_digits(physics, options):
-    """Of 16 triples and of 8 that are the right factor the sums have the same order."""
-    usual, other = (
-        unda.DG(
-            mesh(), medium(physics, 1e4), degree=DEGREE, dtype="float32", device="cuda", kernel="tensor",
-            boundary={"*": "absorbing"}, kernel_options=one,
-        ) for one in ({"rows": 16}, options)
-    )  # fmt: skip
-    q = random_state(usual)
-    assert np.array_equal(apply(other, q), apply(usual, q))
+@pytest.mark.parametrize("rows", [8, 16])
+def test_warps_with_any_number_of_lots_give_the_same_digits(rows):
+    one, three = (simulation("tensor", "elastic", 1e4, rows=rows, lots=lots) for lots in (1, 3))
+    q = random_state(one)
+    assert np.array_equal(apply(one, q), apply(three, q))
 
 
 def driven(device, kernel):
@@ -226,9 +216,7 @@ def test_what_the_kernel_cannot_do_is_refused():
     with pytest.raises(unda.ArgumentError, match="computes in float32, found dtype float64: take"):
         unda.DG(mesh(), medium("acoustic", 1.0), dtype="float64", **options)
     for parts, message in (
-        ({"tile": 24}, "tile is 24 elements a block, expected 8, 16 or 32"),
-        ({"tile": 32}, "tile 32 makes 1920 threads a block, expected at most 1024: take tile 16"),
-        ({"tile": 16}, r"needs 2\d\d KB of shared memory a block of 16 elements of degree 9"),
+        ({"rows": 12}, "rows is 12 triples of nodes, expected 8 or 16"),
         ({"lots": 16}, "a warp has 16 lots, expected at most 15"),
     ):
         with pytest.raises(unda.ArgumentError, match=message):
