@@ -75,10 +75,10 @@ static int tile_bytes(const struct dg *dg)
     int jumps = p->num_jump[dg->both_jumps] > 1 ? 2 * num_chunk(dg) : 1, num_node = dg->space.num_node,
         scales = p->grad_div ? 2 * p->grad_div : 2, split = num_node * (p->num_ref * TILE + PAD),
         sums = p->num_ref * TILE * (num_node | 1);
-    return 4 * ((split > sums ? split : sums) +
-                dg->space.num_face *
-                    (dg->space.num_face_node * (jumps * TILE + PAD) + p->num_lift_coef * TILE) +
-                scales * TILE);
+    return 4 *
+           ((split > sums ? split : sums) +
+            dg->space.num_face * (dg->space.num_face_node * (jumps * TILE + PAD) + p->num_lift_coef * TILE) +
+            scales * TILE);
 }
 
 /* A lot is a tile of triples of a chunk of fields; a warp has so many. */
@@ -91,8 +91,9 @@ static int num_threads(const unda_solver *s, const int *part)
     return WARP * ((num_lot(s, part) + part[LOTS] - 1) / part[LOTS]);
 }
 
-/* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
-enum { REGISTERS = 168, FEW_REGISTERS = 112, LEAST_REGISTERS = 128 };
+/* Registers of a thread: what its sums, operands and addresses need, with 16 triples of nodes, and the least, which do
+ * for eight. */
+enum { REGISTERS = 168, LEAST_REGISTERS = 128 };
 enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
@@ -101,9 +102,11 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     struct turns t = node_turns(s);
     int rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
     part[ROWS] = rows == 8 || rows == 16 ? rows : t.run + t.kept <= 8 ? 8 : 16;
-    part[LOTS] = lots ? lots : 1;
+    /* of elastic waves nine warps a block would be alone on an SM, five are not; at higher degrees two lots spill */
+    bool two = s->options.physics == UNDA_ELASTIC && s->options.degree == 7 && part[ROWS] == 16;
+    part[LOTS] = lots ? lots : two ? 2 : 1;
     int threads = num_threads(s, part),
-        blocks = SM_REGISTERS / ((part[ROWS] == 8 ? FEW_REGISTERS : REGISTERS) * threads),
+        blocks = SM_REGISTERS / ((part[ROWS] == 8 ? LEAST_REGISTERS : REGISTERS) * threads),
         room = SM_SHARED / (tile_bytes(dg) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
@@ -129,8 +132,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->threads = num_threads(s, part);
     plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    plan->num_table =
-        operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
+    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
     return UNDA_OK;
 }
 
@@ -280,19 +282,19 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
     int32_t *to = table + operator_words(dg);
     for (int tile = 0; tile < num_tile(s, triples); tile++) {
-        /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0, r = 0 alone */
-        int row[4 * MOST_TRIPLES], row0[4 * MOST_TRIPLES];
+        /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
+        int row[4 * MOST_TRIPLES];
         for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
             int r = i / triples, orbit = triples * tile + i % triples, kept = orbit - nodes.run;
             row[i] = r > 2               ? -1
                      : kept < 0          ? orders.node[r * nodes.run + orbit]
                      : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
                                          : -1;
-            row0[i] = r > 0 ? -1 : row[i];
         }
         to = pack_matrix(&(struct operand){el->derivative, row, orders.node, all, np, scale}, to);
-        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale}, to);
-        to = pack_matrix(&(struct operand){el->lift, row0, orders.face0, first, nf, scale}, to);
+        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale},
+                         to);
+        to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
     }
     return UNDA_OK;
 }
@@ -303,16 +305,8 @@ static bool preferred(const unda_solver *s)
     const unda_solver_options *o = &s->options;
     if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps)
         return false;
-    bool lsrk4 = o->integrator == UNDA_LSRK4;
     int degree = o->degree;
-    switch (o->physics) {
-    case UNDA_ACOUSTIC:
-        return degree >= (lsrk4 ? 3 : 4) && degree <= 8;
-    case UNDA_ELASTIC:
-        return lsrk4 && (degree == 4 || degree == 6);
-    default:
-        return lsrk4 && degree >= 4 && degree <= 7;
-    }
+    return degree >= (o->physics == UNDA_ELASTIC ? 4 : 3) && degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",

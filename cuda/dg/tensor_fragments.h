@@ -88,8 +88,7 @@ static __device__ __forceinline__ void load_state_part(state_part<DEPTH> &to, co
         to.hi[i] = all[i], to.lo[i] = all[DEPTH / 8 + i];
 }
 
-template <int DEPTH>
-static __device__ __forceinline__ state_part<DEPTH> negative(state_part<DEPTH> of)
+template <int DEPTH> static __device__ __forceinline__ state_part<DEPTH> negative(state_part<DEPTH> of)
 {
     for (unsigned &word : of.hi)
         word ^= 0x80008000;
@@ -100,9 +99,8 @@ static __device__ __forceinline__ state_part<DEPTH> negative(state_part<DEPTH> o
 
 /* Product number 0, 1 or 2 of the three. */
 template <int DEPTH>
-static __device__ __forceinline__ void multiply_part(float (&c)[4], int product,
-                                                     const state_part<DEPTH> &state,
-                                                     const operator_part<DEPTH> &op)
+static __device__ __forceinline__ void
+multiply_part(float (&c)[4], int product, const state_part<DEPTH> &state, const operator_part<DEPTH> &op)
 {
     multiply_add(c, product == 1 ? op.lo : op.hi, product == 0 ? state.lo : state.hi);
 }
@@ -140,12 +138,10 @@ struct lane_sums {
 
 /* Products of a step: of each piece of the operator with Rule::COLUMNS parts of the state of each of three directions or
  * faces j; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of the lane's sums. Where
- * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j.
- * after(piece): a piece is not needed any more. */
-template <class Rule, int DEPTH, class Give, class After>
-static __device__ __forceinline__ void multiply_step(step_operator<DEPTH> &op,
-                                                     const state_part<DEPTH> (&state)[3][Rule::COLUMNS],
-                                                     Give give, After after)
+ * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j. */
+template <class Rule, int DEPTH, class Give>
+static __device__ __forceinline__ void
+multiply_step(const step_operator<DEPTH> &op, const state_part<DEPTH> (&state)[3][Rule::COLUMNS], Give give)
 {
     float part[SINGLE ? Rule::SLOTS : 1][3][4] = {};
 #pragma unroll
@@ -159,7 +155,6 @@ static __device__ __forceinline__ void multiply_step(step_operator<DEPTH> &op,
                 for (int c = 0; c < Rule::COLUMNS; c++)
                     multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[j][c],
                                          product, state[j][c], op.of[piece]);
-        after(piece);
         if (SINGLE)
             continue;
 #pragma unroll

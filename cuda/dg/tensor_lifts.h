@@ -110,7 +110,7 @@ struct lift_rule {
     }
 };
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_others(step_operator<DEPTH> &op, const REAL *row,
+static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH> &op, const REAL *row,
                                                            const lane_place &at, int k,
                                                            const jump_factors &factors, lane_sums &acc)
 {
@@ -122,16 +122,13 @@ static __device__ __forceinline__ void lift_step_of_others(step_operator<DEPTH> 
         for (int c = 0; c < LIFTS; c++)
             load_state_part<DEPTH>(state[j][c], row + ((1 + j) * NFP + node) * PITCH_S +
                                                     (trace_of_chunk(0, c) - trace_of_chunk(0, 0)) * TILE);
-    multiply_step<lift_rule>(
-        op, state,
-        [&](int j, int c, int r, int i, float x) {
+    multiply_step<lift_rule>(op, state, [&](int j, int c, int r, int i, float x) {
 #pragma unroll
-            for (int l = c; l < 2; l += LIFTS) {
-                float y = factors.times(x, 1 + j, l, i);
-                acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
-            }
-        },
-        [](int) {});
+        for (int l = c; l < 2; l += LIFTS) {
+            float y = factors.times(x, 1 + j, l, i);
+            acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
+        }
+    });
 }
 
 /* acc += all lifts of a chunk. */
@@ -139,7 +136,8 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
                                              lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
-    const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS, *face0 = others + LIFT_WORDS;
+    const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS,
+              *face0 = others + LIFT_WORDS;
     const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
                *last = row + word_of_lane<8>(at);
     jump_factors factors(s, at);

@@ -178,8 +178,7 @@ static __device__ __forceinline__ void tile_jumps(const dg_args &a, tile &s, fac
 #pragma unroll
         for (int k = 0; k < TILE_JUMPS; k++)
             if ((j + 1) * FACE_LANES <= NFP || mine.within + j * FACE_LANES < NFP)
-                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] =
-                    TILE_LIFTED ? z[k] : jumps[k];
+                s.s[(face * NFP + row.jump) * PITCH_S + k * TILE + mine.e] = TILE_LIFTED ? z[k] : jumps[k];
     }
     sizes.put<LANES % 8 ? 4 : 8>(s, mine.e);
 }

@@ -8,9 +8,7 @@
 
 #include "dg/tensor_lifts.h"
 
-enum { STEP_AHEAD = PIECES <= 3 };
-
-/* acc += a step of the volume products. row: as of tensor_lifts.h, of the chunk's first field; after: multiply_step. */
+/* acc += a step of the volume products. row: as of tensor_lifts.h, of the chunk's first field. */
 struct volume_rule {
     enum { COLUMNS = 2, SLOTS = CHUNK_SUMS };
     static __device__ constexpr int slot(int j, int c)
@@ -22,9 +20,9 @@ struct volume_rule {
         return last_turn(turn_sum(j, c)) == j;
     }
 };
-template <int DEPTH, class After>
-static __device__ __forceinline__ void volume_step(step_operator<DEPTH> &op, const REAL *row,
-                                                   const lane_place &at, int k, lane_sums &acc, After after)
+template <int DEPTH>
+static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const REAL *row,
+                                                   const lane_place &at, int k, lane_sums &acc)
 {
     state_part<DEPTH> state[3][2];
     int node = row_of_step<DEPTH, NP>(at, k);
@@ -39,7 +37,7 @@ static __device__ __forceinline__ void volume_step(step_operator<DEPTH> &op, con
                 state[j][c] = negative<DEPTH>(state[j][c]);
         }
     multiply_step<volume_rule>(
-        op, state, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; }, after);
+        op, state, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; });
 }
 
 /* acc += the sums of a chunk. */
@@ -49,23 +47,16 @@ static __device__ __forceinline__ void volume_products(const int *op, const tile
     constexpr int WHOLE = DEPTH_NODES / 16 * 16, STEP_WORDS = PIECES * PIECE_WORDS * 16;
     const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE;
-    step_operator<16> now; /* if few, pieces are asked for as soon as those of the step before are not needed */
-    if (STEP_AHEAD && WHOLE > 0)
-        now.load(entry, at.lane);
 #pragma unroll(UNROLL)
-    for (int k = 0; k < WHOLE; k += 16) {
-        if (!STEP_AHEAD)
-            now.load(entry, at.lane);
-        entry += STEP_WORDS;
-        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc, [&](int piece) {
-            if (STEP_AHEAD && k + 16 < WHOLE)
-                load_operator(now.of[piece], entry + piece * PIECE_WORDS * 16, at.lane);
-        });
+    for (int k = 0; k < WHOLE; k += 16, entry += STEP_WORDS) {
+        step_operator<16> now;
+        now.load(entry, at.lane);
+        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc);
     }
     if constexpr (DEPTH_NODES % 16) {
         step_operator<8> last;
         last.load(entry, at.lane);
-        volume_step<8>(last, row + word_of_lane<8>(at), at, DEPTH_NODES - 8, acc, [](int) {});
+        volume_step<8>(last, row + word_of_lane<8>(at), at, WHOLE, acc);
     }
 }
 
@@ -78,8 +69,9 @@ static __device__ __forceinline__ void unscale_sums(const int *table, const tile
     for (int i = 0; i < 2; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
-            factor[i][half] = unit * unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))]
-                                                   [at.element + half]);
+            factor[i][half] =
+                unit *
+                unscale(s.most[field_scale(chunk_place(at.chunk, !GRAD_DIV ? 0 : 1 - i))][at.element + half]);
 #pragma unroll
     for (int i = 0; i < CHUNK_SUMS; i++)
 #pragma unroll

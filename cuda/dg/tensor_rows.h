@@ -16,7 +16,7 @@ enum {
     ORBITS = RUN_ROWS + KEPT, /* of nodes */
     ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES,
     /* The operator comes in pieces of 16 rows. Of the triples of a tile, RUNS times eight, rows of r = 0 come first, then
-     * those of r = 1, of r = 2; and of face 0, r = 0 alone. */
+     * those of r = 1, of r = 2; of face 0 only r = 0 is needed. */
     RUNS = TRIPLES / 8,
     PIECES = (3 * RUNS + 1) / 2,
     FACE0_PIECES = (RUNS + 1) / 2,
@@ -34,7 +34,8 @@ enum {
     PIECE_WORDS = 16,               /* by depth */
     VOLUME_WORDS = PIECES * PIECE_WORDS * DEPTH_NODES,
     LIFT_WORDS = PIECES * PIECE_WORDS * DEPTH_FACE,
-    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */
+    OPERATOR_WORDS =
+        VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */
 };
 
 /* Row C^times of a row, of so many in a run. */

@@ -20,7 +20,8 @@
 #define TILE_JUMPS NUM_JUMP
 #endif
 #ifndef TILE_LIFTED
-#define TILE_LIFTED 0 /* 1: what stands in the place of jumps is `lifted` of them, which every thread finds of its own */
+#define TILE_LIFTED                                                                                          \
+    0 /* 1: what stands in the place of jumps is `lifted` of them, which every thread finds of its own */
 #endif
 #ifndef TILE_LANES
 #define TILE_LANES LEAST(THREADS / TILE, NFP)
@@ -115,8 +116,8 @@ static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int
                                                   const REAL *early, face_case &to)
 {
     frame(g, face, to.f1);
-    begin_face_of_frame(a, s, face, e, lane, elem, neighbor,
-                        early + (COEF_EARLY ? face * NUM_FACE_COEF : 0), to);
+    begin_face_of_frame(a, s, face, e, lane, elem, neighbor, early + (COEF_EARLY ? face * NUM_FACE_COEF : 0),
+                        to);
 }
 
 /* The given outer states of a face: [NFP][NUM_FIELD]. */
