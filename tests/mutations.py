@@ -296,6 +296,7 @@ MUTATIONS = [
     ("cuda/dg/tensor_rows.h", "row >= 3 * RUN_LENGTH ? row :", "false ? row :"),
     ("cuda/dg/tensor_sizes.h", "fmaxf(of[i], fabsf(x))", "fmaxf(of[i], x)"),
     ("cuda/dg/tensor_sizes.h", "LEAST_SIZE = 15 << 23", "LEAST_SIZE = 0"),
+    ("cuda/dg/tensor_sizes.h", "*to += TILE_LIFTED ? z[k] : jumps[k]", "*to += jumps[k % NUM_JUMP]"),
     ("cuda/dg/tensor_split.h", "half_pair(x - a, y - b)", "half_pair(x, y - b)"),
     ("cuda/layout/elements.h", "+ 32 * field", "+ field"),
     ("cuda/layout/elements.h", "elem / 32 * np * NODE", "elem / 32 * NODE"),
