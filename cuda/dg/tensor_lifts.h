@@ -1,6 +1,7 @@
-/* tensor_lifts.h: what lifted jumps add to the sums of kernel tensor. Of the traces to be lifted (`lifted` of the
- * physics) a chunk takes two of each face, number l = 0 and 1; both are multiples of a single jump, if there is one. By symmetry (tensor_rows.h) the lift of face 1 is that of
- * faces 2 and 3 as well, in other rows, and so an operator for all three. Sums are in units of unscale_sums. */
+/* tensor_lifts.h: what lifted jumps add to the sums of kernel tensor. Of the traces to be lifted (`lifted` of the physics)
+ * a chunk takes two of each face, number l = 0 and 1; both are multiples of a single jump, if there is one. By symmetry
+ * (tensor_rows.h) the lift of face 1 is that of faces 2 and 3 as well, in other rows, and so an operator for all three.
+ * Sums are in units of unscale_sums. */
 #ifndef UNDA_DG_TENSOR_LIFTS_H
 #define UNDA_DG_TENSOR_LIFTS_H
 
@@ -54,6 +55,7 @@ struct jump_factors {
         return TILE_LIFTED ? x : x * of[face][l][c % 2];
     }
 };
+
 enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */
 
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
