@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._check import flag, integer, number
 from .._core import lib, new
+from .._fixed import Fixed
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
 from ..limits import device_info
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _TF32 = "products in TF32 (errors up to 2e-3 of the sum of their terms' magnitudes)"
 
 
-class Simulation(Pictures):
+class Simulation(Fixed, Pictures):
     """A wave in time; made by a method such as `unda.DG`.
 
     Attributes
@@ -66,6 +67,19 @@ class Simulation(Pictures):
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
     _told: frozenset[str] = frozenset()  # warnings issued so far
+    _instead = {
+        "dt": "make another simulation with dt=, cfl= or sample_dt=",
+        "t": "sim.set(..., t=) and sim.reset() start the clock",
+        "step_count": "sim.set(...) and sim.reset() start it again",
+        "receivers": "sim.add_receivers(...) adds some",
+        **{name: f"make another simulation with {name}=" for name in (
+            "mesh", "grid", "medium", "degree", "order", "flux", "integrator", "dtype", "device", "boundary",
+            "threads", "kernel", "kernel_options", "cfl", "sample_dt", "layer", "scheme",
+        )},
+    }  # fmt: skip
+
+    def _advice(self, name: str) -> str | None:
+        return f"sim.set({name}=...) sets a field" if name in self.fields else super()._advice(name)
 
     # ---- what a method adds ----
 
@@ -136,6 +150,7 @@ class Simulation(Pictures):
         launch = max(1, (parts or {}).get("levels", 1))
         self._stepping = Stepping(self._solver, self._points, len(self.fields), self.dt, self.dtype, launch)
         living.add(self)
+        self._fix()
 
     @property
     def t(self) -> float:
