@@ -156,15 +156,21 @@ def test_without_room_for_all_blocks_steps_go_stage_by_stage(monkeypatch, caplog
 def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_later(
     asked, monkeypatch, caplog
 ):
-    def made():
+    def made(options=asked):
         mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2))
-        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", kernel_options=asked)
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", kernel_options=options)
         sim.set(p=lambda x, y, z: x)
         return sim
 
+    with made({"resident": 1}) as plain:
+        taken = plain.memory["device"]
     with made() as whole:
         whole.step(40)
-        expected, taken = {name: whole.get(name) for name in whole.fields}, whole.memory["device"]
+        expected = {name: whole.get(name) for name in whole.fields}
+        mailboxes = 2 * 4 * 10 * 24 * 2 * 16  # of face nodes of 24 cells, two packets of 16 bytes each
+        matrix = 20 * 4 * (3 * 5 + 4 * 3) * 4  # rows of as many numbers of 4 bytes
+        assert whole.memory["device"] == taken + mailboxes + matrix
+        assert whole.memory == unda.DG.forecast(whole.mesh, whole.medium, degree=3, device="cuda")
     monkeypatch.setenv("UNDA_EMULATOR_MEMORY", str(taken + 9000))
     sim = made()
     if asked:
@@ -176,6 +182,7 @@ def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_l
         with caplog.at_level(logging.WARNING):
             sim.step(40)
         assert "no memory for launches of many steps: steps go stage by stage" in caplog.text
+        assert sim.memory["device"] == taken
     for name in sim.fields:
         assert np.array_equal(sim.get(name), expected[name])
 

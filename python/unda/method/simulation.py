@@ -164,7 +164,11 @@ class Simulation(Fixed, Pictures):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes of tables and state, on the host and on the device."""
+        """Bytes of tables and state, on the host and on the device.
+
+        Those of launches of many steps are taken by the first call that is long enough, and count from the
+        start. What sources and receivers need comes on top.
+        """
         info = self._solver.info()
         return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
 
