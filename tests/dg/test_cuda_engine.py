@@ -413,3 +413,20 @@ def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, bo
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1,
                          periodic=(boundary == "periodic",) * 3)  # fmt: skip
     assert all(np.isfinite(array).all() for array in run("cuda", mesh, case, steps=20))
+
+
+@pytest.mark.gpu
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("physics", "kernel", "dtype"),
+    [
+        ("elastic", "tensor", "float32"), ("maxwell", "tensor", "float32"), ("elastic", "blocks", "float64"),
+        ("maxwell", "blocks", "float32"), ("acoustic", "fused", "float64"),
+    ],
+)  # fmt: skip
+def test_small_runs_with_tensor_cores_and_turns_touch_only_what_is_their_own(physics, kernel, dtype):
+    """For compute-sanitizer: sizes of tiles of other physics, and products in float64 on tensor cores."""
+    case = {"degree": 5, "dtype": dtype, "boundary": "soft", "flux": "upwind", "integrator": "lsrk4",
+            "kernel": kernel, "kernel_options": {"products": 2} if dtype == "float64" else None}  # fmt: skip
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1)
+    assert all(np.isfinite(array).all() for array in run("cuda", mesh, case, 4, physics))

@@ -77,6 +77,43 @@ def test_all_cases_have_the_bits_of_one_stage_a_launch_on_a_device(case):
     assert differ(case, 100, 23) == [False, False, False]
 
 
+def sanitized(physics, integrator, incident):
+    """States after steps of which five are a launch, and stage by stage, of few blocks: a sanitizer is slow."""
+    media = {"acoustic": unda.Acoustic(rho=1.0, c=1.0), "elastic": unda.Elastic(rho=1.0, vp=2.0, vs=1.0),
+             "maxwell": unda.Maxwell(eps=1.0, mu=1.0, sigma=0.1)}  # fmt: skip
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1)
+    polarized = {"polarization": (1, -1, 0)} if physics != "acoustic" else {}
+    states = []
+    for most in (5, 1):
+        sim = unda.DG(mesh, media[physics], degree=2, device="cuda", integrator=integrator, kernel="fused",
+                      boundary={"xmin": WALLS[physics]["hard"], "*": "absorbing"},
+                      kernel_options={"resident": most})  # fmt: skip
+        assert sim.config["kernel_options"]["resident"] == most
+        sim.add_source(source_at(physics, (0.31, 0.42, 0.27)))
+        if incident:
+            sim.add_source(unda.PlaneWave((1, 1, 2), f=unda.ricker(2.0), scatterer="xmin", **polarized))
+        rec = sim.add_receivers([(0.5, 1.1, 0.4), (0.2, 0.3, 0.4)], every=3)
+        sim.step(12)
+        states.append([sim.get(name) for name in sim.fields] + [rec[name] for name in sim.fields])
+    return states
+
+
+@pytest.mark.gpu
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("physics", "integrator", "incident"),
+    [("acoustic", "ab3", True), ("elastic", "lsrk4", False), ("maxwell", "ab3", False)],
+)
+def test_small_launches_of_many_steps_touch_only_what_is_their_own(physics, integrator, incident):
+    """For compute-sanitizer: what a launch of many steps reads and writes.
+
+    Its race check sees shared memory alone. Mailboxes are in global memory: that no letter is taken twice or
+    overwritten before it is read is what the bits say, which are those of one stage a launch.
+    """
+    many, one = sanitized(physics, integrator, incident)
+    assert all(np.array_equal(a, b) for a, b in zip(many, one, strict=True))
+
+
 def simulation(**options):
     """Acoustic waves of degree 3 that a source makes, and a receiver that lies in several cells."""
     mesh = mesh_for("free")
