@@ -1,4 +1,4 @@
-"""Objects whose public attributes say what they were made from: setting one would change nothing, and is refused.
+"""Objects whose public attributes say what they were made from, and cannot be set: nothing would change.
 
 Not here: what the attributes are (simulation.py, receiver.py, mesh.py, medium.py).
 """

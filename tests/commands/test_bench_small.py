@@ -1,4 +1,4 @@
-"""``unda bench dg --elements``: microseconds a step of small problems, by what was asked for and what was taken."""
+"""``unda bench dg --elements``: microseconds a step of small problems, by what was asked for and taken."""
 
 import json
 

@@ -78,7 +78,7 @@ def test_all_cases_have_the_bits_of_one_stage_a_launch_on_a_device(case):
 
 
 def sanitized(physics, integrator, incident):
-    """States after steps of which five are a launch, and stage by stage, of few blocks: a sanitizer is slow."""
+    """States after steps of which five are a launch, and stage by stage; few blocks: a sanitizer is slow."""
     media = {"acoustic": unda.Acoustic(rho=1.0, c=1.0), "elastic": unda.Elastic(rho=1.0, vp=2.0, vs=1.0),
              "maxwell": unda.Maxwell(eps=1.0, mu=1.0, sigma=0.1)}  # fmt: skip
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1)

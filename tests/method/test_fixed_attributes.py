@@ -1,4 +1,4 @@
-"""What says how an object was made cannot be set: it would change nothing, and results would be others than thought."""
+"""What says how an object was made cannot be set: it would change nothing, and nobody would notice."""
 
 import copy
 import inspect

@@ -99,6 +99,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     bench_dg_gaps.arguments(parser)
     parser.add_argument(
+        "--hits", action="store_true",
+        help="of --paper modave2016: hit rates of the caches, too, with NVIDIA's profiler ncu, some minutes",
+    )  # fmt: skip
+    parser.add_argument(
         "--append", action="store_true",
         help="add to the rows of the JSON file, of the same device and commit",
     )  # fmt: skip
@@ -218,6 +222,7 @@ def run(args: argparse.Namespace) -> int:
     if args.paper:
         return _run_paper(args, PAPERS[args.paper])
     refuse_idle(args, "configurations", "with --paper gaps")
+    refuse_idle(args, "hits", "with --paper modave2016")
     refuse_idle(args, "quick figures", f"with --paper {','.join(sorted(PAPERS))}")
     if args.shape == "tet":
         refuse_idle(args, "metric", "with --shape hex")
@@ -270,6 +275,8 @@ def _run_paper(args: argparse.Namespace, paper: Any) -> int:
             raise ArgumentError(f"figures has {word!r}, expected some of {','.join(paper.FIGURES)}")
     if "," in args.figures and "FIGURE" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with FIGURE in it, for each of them")
+    if args.paper != "modave2016":
+        refuse_idle(args, "hits", "with --paper modave2016")
     if args.paper != "gaps":
         refuse_idle(args, "configurations", "with --paper gaps")
     return int(paper.run(args))
@@ -297,8 +304,10 @@ def _rows(
             nodes = float(num_node * args.elements)
         mesh = numbered_box(nodes, num_node, args.shape, args.mesh)
         for case in _cases(args, degree, device):
-            row = measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps or 1000,
-                          seconds=args.seconds or (20.0 if on_gpu else 3.0), threads=args.threads)  # fmt: skip
+            row = measure(
+                mesh, case, physics=physics, device=device, limits=limits, threads=args.threads,
+                steps=args.steps or 1000, seconds=args.seconds or (20.0 if on_gpu else 3.0),
+            )  # fmt: skip
             options = row["kernel_options"] or {}
             yield {
                 **row, "asked": case["kernel"], "us": 1e3 * row["ms"], "resident": options.get("resident", 1)

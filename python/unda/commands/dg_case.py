@@ -144,8 +144,8 @@ def compile_ahead(
 ) -> None:
     """Compile the kernels of cases (physics, keywords of `DG`) into the cache, on all cores at once.
 
-    What cannot run is left to the simulation that is timed, whose error says why. compile_one: a function of a
-    module, which compiles one of them.
+    What cannot run is left to the simulation that is timed, whose error says why. compile_one: a function of
+    a module, which compiles one of them.
     """
     unique = {repr(case): case for case in cases}
     jobs = sorted(unique.values(), key=lambda case: -case[1]["degree"])  # the slow ones first

@@ -9,8 +9,8 @@ from __future__ import annotations
 import operator
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +67,7 @@ class Simulation(Fixed, Pictures):
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
     _told: frozenset[str] = frozenset()  # warnings issued so far
-    _instead = {
+    _instead: ClassVar[Mapping[str, str]] = {
         "dt": "make another simulation with dt=, cfl= or sample_dt=",
         "t": "sim.set(..., t=) and sim.reset() start the clock",
         "step_count": "sim.set(...) and sim.reset() start it again",
