@@ -12,7 +12,7 @@ from .errors import ArgumentError
 
 
 class Fixed:
-    """Base of such objects; the constructor ends with ``self._fix()``.
+    """Base of such objects; the constructor ends with ``self._fix()``, of sources a simulation calls it.
 
     Names with an underscore, methods, and attributes that a user adds can be set as on any object.
     """

@@ -72,3 +72,18 @@ def test_the_message_says_what_to_do(name, attribute, advice):
 def test_copies_of_what_is_fixed_work():
     for one in (copy.copy(ACOUSTIC), copy.deepcopy(ACOUSTIC), pickle.loads(pickle.dumps(ACOUSTIC))):
         assert np.array_equal(one.on(OBJECTS["Mesh"]), ACOUSTIC.on(OBJECTS["Mesh"]))
+
+
+def test_sources_are_fixed_once_a_simulation_has_them():
+    sim = unda.DG(
+        OBJECTS["Mesh"], ACOUSTIC, degree=1, device="cpu", boundary={"xmin": "rigid", "*": "absorbing"}
+    )
+    source = unda.VolumeInjection((0.1, 0.2, 0.3), unda.ricker(2.0))
+    wave = unda.PlaneWave((1, 0, 0), f=unda.ricker(2.0), scatterer="xmin")
+    source.position = (0.3, 0.4, 0.5)
+    sim.add_source(source)
+    sim.add_source(wave)
+    for one, name in ((source, "position"), (source, "f"), (wave, "amplitude"), (wave, "direction")):
+        with pytest.raises(unda.ArgumentError, match=rf"\.{name} cannot be set: it was added"):
+            setattr(one, name, getattr(one, name))
+    assert copy.copy(source).position == (0.3, 0.4, 0.5)

@@ -197,6 +197,7 @@ class Simulation(Fixed, Pictures):
             self._solver.add(
                 lib.unda_solver_add_incident, given, self._solver.waves, [(source, wave, len(elem))]
             )
+            source._fix()
             return
         many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
         sources: list[Any] = list(source) if many else [source]  # type: ignore[arg-type]
@@ -214,6 +215,8 @@ class Simulation(Fixed, Pictures):
             added = [(one, self._stepping.amplitude(one)) for one in parts]
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
+        for one in sources:
+            one._fix()
 
     def _refuse_late(self, again: bool) -> None:
         """Raise if a source was added already, or the first step was done."""
