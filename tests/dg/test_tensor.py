@@ -48,11 +48,12 @@ def medium(physics, contrast):
 
 
 @functools.cache
-def simulation(kernel, physics, contrast, degree=DEGREE, **options):
+def simulation(kernel, physics, contrast, degree=DEGREE, **parts):
     device, dtype = ("cpu", "float64") if kernel == "cpu" else ("cuda", "float32")
     return unda.DG(
         mesh(), medium(physics, contrast), degree=degree, dtype=dtype, device=device,
-        kernel="auto" if kernel == "cpu" else kernel, boundary={"*": "absorbing"}, **options,
+        kernel="auto" if kernel == "cpu" else kernel, kernel_options=parts or None,
+        boundary={"*": "absorbing"},
     )  # fmt: skip
 
 
@@ -123,21 +124,23 @@ def worst(error, q, physics, contrast, degree):
 
 @pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize(
-    ("physics", "contrast", "degree"),
+    ("physics", "contrast", "degree", "parts"),
     [
-        ("acoustic", 1.0, DEGREE), ("acoustic", 1e4, DEGREE), ("elastic", 1e4, DEGREE),
-        ("maxwell", 1e4, DEGREE), pytest.param("acoustic", 1e4, 2, marks=pytest.mark.slow),
-        pytest.param("elastic", 1e4, 4, marks=pytest.mark.slow),
-        pytest.param("maxwell", 1e4, 4, marks=pytest.mark.slow),
-        pytest.param("acoustic", 1e4, 5, marks=pytest.mark.slow),
+        ("acoustic", 1.0, DEGREE, {"rows": 16}), ("acoustic", 1e4, DEGREE, {"rows": 8}),
+        ("elastic", 1e4, DEGREE, {"rows": 16}), ("maxwell", 1e4, DEGREE, {"rows": 8}),
+        pytest.param("acoustic", 1e4, 2, {}, marks=pytest.mark.slow),
+        pytest.param("elastic", 1e4, 4, {}, marks=pytest.mark.slow),
+        pytest.param("maxwell", 1e4, 4, {}, marks=pytest.mark.slow),
+        pytest.param("acoustic", 1e4, 5, {}, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_rows_are_as_exact_as_stated(physics, contrast, degree, name):
+def test_rows_are_as_exact_as_stated(physics, contrast, degree, parts, name):
     case = physics, contrast, degree
     q = states(simulation("cpu", *case))[name]
     exact = apply(simulation("cpu", *case), q)
     error = {
-        kernel: worst(apply(simulation(kernel, *case), q) - exact, q, *case) for kernel in ("fused", "tensor")
+        kernel: worst(apply(simulation(kernel, *case, **options), q) - exact, q, *case)
+        for kernel, options in (("fused", {}), ("tensor", parts))
     }
     assert error["tensor"] <= BOUND
     assert error["tensor"] <= 10 * error["fused"]
@@ -156,18 +159,11 @@ def test_a_state_times_a_power_of_two_has_the_same_digits():
         assert np.array_equal(apply(sim, factor * q), factor * rates)
 
 
-@pytest.mark.parametrize(
-    ("physics", "options"),
-    [("acoustic", {"tile": 16, "ahead": 2}), ("elastic", {"tile": 32}), ("maxwell", {"tile": 32})],
-)
-def test_blocks_of_any_size_give_the_same_digits(physics, options):
-    usual = simulation("tensor", physics, 1e4)
-    q = random_state(usual)
-    other = unda.DG(
-        mesh(), usual.medium, degree=DEGREE, dtype="float32", device="cuda", kernel="tensor",
-        boundary={"*": "absorbing"}, kernel_options=options,
-    )  # fmt: skip
-    assert np.array_equal(apply(other, q), apply(usual, q))
+@pytest.mark.parametrize("rows", [8, 16])
+def test_warps_with_any_number_of_lots_give_the_same_digits(rows):
+    one, three = (simulation("tensor", "elastic", 1e4, rows=rows, lots=lots) for lots in (1, 3))
+    q = random_state(one)
+    assert np.array_equal(apply(one, q), apply(three, q))
 
 
 def driven(device, kernel):
@@ -237,11 +233,9 @@ def test_what_the_kernel_cannot_do_is_refused():
     options = {"degree": 9, "device": "cuda", "kernel": "tensor"}
     with pytest.raises(unda.ArgumentError, match="computes in float32, found dtype float64: take"):
         unda.DG(mesh(), medium("acoustic", 1.0), dtype="float64", **options)
-    with pytest.raises(unda.ArgumentError, match=r"needs 2\d\d KB of shared memory a block of 16 elements"):
-        unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", flux="central", **options)
     for parts, message in (
-        ({"tile": 24}, "tile is 24 elements a block, expected 16 or 32"),
-        ({"tile": 32}, "tile 32 makes 1920 threads a block, expected at most 1024: take tile 16"),
+        ({"rows": 12}, "rows is 12 triples of nodes, expected 8 or 16"),
+        ({"lots": 16}, "a warp has 16 lots, expected at most 15"),
     ):
         with pytest.raises(unda.ArgumentError, match=message):
             unda.DG(mesh(), medium("elastic", 1.0), dtype="float32", kernel_options=parts, **options)
@@ -250,9 +244,8 @@ def test_what_the_kernel_cannot_do_is_refused():
 @pytest.mark.parametrize(
     ("options", "taken"),
     [
-        ({}, True), ({"integrator": "ab3"}, False), ({"integrator": "ab3", "degree": 4}, True),
-        ({"degree": 1}, False), ({"dtype": "float64"}, False), ({"flux": "central"}, False),
-        ({"kernel_options": {"tile": 8}}, False),
+        ({}, True), ({"integrator": "ab3"}, True), ({"degree": 2}, False), ({"degree": 9}, False),
+        ({"dtype": "float64"}, False), ({"flux": "central"}, False), ({"kernel_options": {"tile": 8}}, False),
     ],
 )  # fmt: skip
 def test_auto_takes_it_where_it_was_measured_to_be_faster(options, taken):

@@ -208,6 +208,8 @@ CASES = [
     ("float32", "node", "central", "lsrk4", 2),
     ("float32", "gemm", "upwind", "ab3", 2),
     ("float64", "gemm", "central", "lsrk4", 1),
+    ("float32", "tensor", "upwind", "lsrk4", 2),
+    ("float32", "tensor", "upwind", "ab3", 4),
     ("float64", "microblock", "upwind", "lsrk4", 2),
     # slow on the stand-in, which compiles these for long
     ("float32", "tensor", "upwind", "lsrk4", 3),
