@@ -91,6 +91,26 @@ def _modave_kernels(result: dict[str, Any]) -> list[str]:
                 "spills"),
         *grid("registers", own, lambda row: f"{row['kernel']}, {row['function']}", lambda row: row["degree"],
               table5),
+        *_modave_hits(result),
+    ]  # fmt: skip
+
+
+def _modave_hits(result: dict[str, Any]) -> list[str]:
+    """Return the hit rates that a result has, or nothing."""
+    functions = [row for row in _functions(result["rows"]) if "l1_hit" in row]
+
+    def word(row: dict[str, Any]) -> str:
+        paper = TABLE5.get((row["kernel"], row["function"]), {}).get(row["degree"])
+        here = ["-" if row[level] is None else f"{row[level]:.0f}" for level in ("l1_hit", "l2_hit")]
+        return f"{here[0]}{f' ({paper[2]:.0f})' if paper else ''}, {here[1]}"
+
+    if not functions:
+        return []
+    return [
+        *_title(result,
+        "Table 5, acoustic functions: % hits of loads in L1 (in brackets the paper's), of reads in L2"),
+        *grid("%", functions, lambda row: f"{row['kernel']}, {row['function']}", lambda row: row["degree"],
+              word),
     ]  # fmt: skip
 
 
@@ -182,7 +202,7 @@ def _klockner_accuracy(result: dict[str, Any]) -> list[str]:
 
 
 _HOW: dict[str, dict[str, Callable[[dict[str, Any]], list[str]]]] = {
-    "modave2016": {"padding": _modave_padding, "kernels": _modave_kernels},
+    "modave2016": {"padding": _modave_padding, "kernels": _modave_kernels, "hits": _modave_hits},
     "klockner2009": {
         "tuning": _klockner_tuning, "orders": _klockner_orders, "study": _klockner_study,
         "size": _klockner_size,

@@ -346,7 +346,7 @@ typedef struct unda_solver_info {
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */
-    int64_t device_bytes;   /* tables and state on the device */
+    int64_t device_bytes;   /* tables and state on the device, mailboxes of launches of many steps */
     int64_t num_launch;     /* kernels per step (CUDA) */
     double dt;              /* [s] */
     double dt_stable;       /* the stable limit (cfl = 1) [s] */

@@ -61,6 +61,7 @@ SEEN_BY_ONE = {
     "csrc/dg/cpu_lines.inc.h": "test_dg_hex_rhs",
     "csrc/dg/cpu_blocks.inc.h": "test_cpu_blocks",
     "csrc/dg/cpu_blocks.c": "test_cpu_blocks",
+    "csrc/dg/blocks.c": "test_cpu_blocks",
     "csrc/dg/dt_hex.c": "test_dg_hex_stable_step",
     "cuda/space/hex_gll.h": "test_dg_hex_rhs",
     "cuda/dg/lines.cu": "test_dg_hex_cuda",
@@ -280,6 +281,9 @@ MUTATIONS = [
     ("csrc/dg/cpu_blocks.inc.h", "? (REAL)COLUMN_SIGN(c) * acc", "? acc"),
     ("csrc/dg/cpu_blocks.c", "? nodes[s] + one->sum[s] : b->num_input", "? nodes[s] + one->sum[s] : 0"),
     ("csrc/dg/cpu_blocks.c", "*to = add ? *to + sum[r][i] : sum[r][i];", "*to = sum[r][i];"),
+    ("csrc/dg/blocks.c", "block ^ 1, first = face", "block, first = face"),
+    ("csrc/dg/blocks.c", "shift[4] = {0, 2, 3, 1}", "shift[4] = {0, 3, 1, 2}"),
+    ("csrc/dg/blocks.c", "(16 * times_counted(column))", "16"),
     # the CUDA stage
     ("cuda/dg/update.h", "by.second, old.r1[f], by.third", "by.third, old.r1[f], by.second"),
     ("cuda/dg/update.h", "(*a.clock + a.time) * a.num_source", "(a.time) * a.num_source"),
@@ -287,11 +291,16 @@ MUTATIONS = [
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
     ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
     ("cuda/dg/products.h", "if (e0 + c >= count)", "if (e0 + c > count)"),
-    ("cuda/dg/tensor_products.h", "product == 1 ? b.lo : b.hi", "b.hi"),
-    ("cuda/dg/tensor_products.h", "part[FACE ? (r + FACE - 1) % 3 : r]", "part[r]"),
+    ("cuda/dg/tensor_fragments.h", "product == 1 ? op.lo : op.hi, product == 0", "op.hi, product == 0"),
+    ("cuda/dg/tensor_fragments.h", "[(piece + j) % 3]", "[piece]"),
+    ("cuda/dg/tensor_fragments.h", "(product_run(piece, i) + j) % 3", "product_run(piece, i)"),
+    ("cuda/dg/tensor_lifts.h", "lift_subtracts(l) ? -y : y", "y"),
+    ("cuda/dg/tensor_load.h", "f1[i] = face == other ? frame1[i] : f1[i]", "f1[i] = f1[i]"),
+    ("cuda/dg/tensor_split.h", "x[k][1] * factor[k][1]", "x[k][1] * factor[k][0]"),
     ("cuda/dg/tensor_rows.h", "row >= 3 * RUN_LENGTH ? row :", "false ? row :"),
     ("cuda/dg/tensor_sizes.h", "fmaxf(of[i], fabsf(x))", "fmaxf(of[i], x)"),
     ("cuda/dg/tensor_sizes.h", "LEAST_SIZE = 15 << 23", "LEAST_SIZE = 0"),
+    ("cuda/dg/tensor_sizes.h", "*to += TILE_LIFTED ? z[k] : jumps[k]", "*to += jumps[k % NUM_JUMP]"),
     ("cuda/dg/tensor_split.h", "half_pair(x - a, y - b)", "half_pair(x, y - b)"),
     ("cuda/dg/split.h", "half_pair(x - a, y - b)", "half_pair(x, y - b)"),
     ("cuda/dg/split.h", "LEAST_SIZE = 15 << 23", "LEAST_SIZE = 0"),
@@ -302,6 +311,28 @@ MUTATIONS = [
     ("cuda/dg/block_split.h", "multiply_add(part, a[r][0], lo);", ""),
     ("cuda/dg/block_split.h", "s.bound[number][e]", "s.bound[0][e]"),
     ("csrc/dg/kernel_blocks.c", "half_split(entry, scale[pass])", "half_split(entry, scale[0])"),
+    ("cuda/dg/tensor_split.h", "[i][2 * mine.pair + half]", "[i][2 * mine.pair]"),
+    ("cuda/dg/tensor_split.h", "lo_first ? x.lo : x.hi", "lo_first ? x.hi : x.lo"),
+    ("cuda/dg/tensor_load.h", "sizes.put<LANES % 8 ? 4 : 8>(s, mine.e);", ""),
+    ("cuda/dg/tensor_sizes.h", "sizes.put(s, e);", ""),
+    ("cuda/dg/tensor_lifts.h", "*face0 = others + LIFT_WORDS", "*face0 = others"),
+    ("cuda/dg/tensor_products.h", "r * RUN_ROWS + orbit :", "orbit :"),
+    ("cuda/dg/tensor_products.h", "!GRAD_DIV ? 0 : 1 - i", "0"),
+    ("csrc/dg/kernel_tensor.c", "jump_row[face_turn[second]] = m;", "jump_row[face_turn[second]] = 0;"),
+    ("csrc/dg/kernel_tensor.c", "half(x - value, &rest)", "half(0, &rest)"),
+    ("cuda/dg/tensor_finish.h", "a.source_elem[i] == elem", "true"),
+    ("cuda/dg/block_sums.h", "face = g % 2 ? J + 1 : 0;", "face = g % 2 ? J + 1 : J;"),
+    ("cuda/dg/block_columns.h", "c == 0 || (GRAD_DIV && j == 0)", "c == 0"),
+    ("cuda/dg/products_mma.h", "y1[i] = y[r][c / 2][i][c % 2];", "y1[i] = y[r][c / 2][i][0];"),
+    ("cuda/dg/block_mma.h", "entries + warp / STRIP_GROUPS * AT.steps", "entries + 0 * AT.steps"),
+    ("cuda/dg/block_products.h", "matrix = AT.matrix[b];", "matrix = AT.matrix[0];"),
+    ("cuda/dg/resident.cu", "((tag & 1) * boxes + box)", "((tag & 0) * boxes + box)"),
+    ("cuda/dg/resident.cu", "stage++, tag++, a.time++)", "stage++, tag++)"),
+    ("cuda/dg/resident.cu", "jobs, first, tag);", "jobs, first, tag - 1);"),
+    ("cuda/dg/resident.cu", "old[r].r[f] = old[r].r1[f];", "old[r].r[f] = rhs[f];"),
+    ("cuda/dg/resident.cu", "a.source_elem[source_end] < elem;", "0;"),
+    ("csrc/dg/cuda_resident.c", "    a.step++;\n", ""),
+    ("csrc/dg/cuda_resident.c", "(unsigned)(num_step * kind->num_stage)", "0"),
     ("cuda/layout/elements.h", "+ 32 * field", "+ field"),
     ("cuda/layout/elements.h", "elem / 32 * np * NODE", "elem / 32 * NODE"),
     ("cuda/dg/node.cu", "add_sources(a, elem, i % NP", "add_sources(a, first, i % NP"),
@@ -646,6 +677,12 @@ def failing(copy: Path, path: str = "") -> str:
         seen_by = ["test_fd_units", "test_c_library"]
     if "staggered" in path or "cpml" in path or both:
         seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if both else [])]
+    if "tensor" in path:
+        seen_by = ["test_tensor", "test_cuda_engine", "test_plane_wave_source"]
+    if "cuda/dg/block" in path or "products_mma" in path:
+        seen_by = ["test_blocks", "test_double_tensor", "test_cuda_engine"]
+    if "resident" in path:
+        seen_by = ["test_resident"]
     if "diamond" in path:
         seen_by = ["test_fd_diamond", "test_fd_window", "test_fd_profile"]
     seen_by = [SEEN_BY_ONE[path]] if path in SEEN_BY_ONE else seen_by

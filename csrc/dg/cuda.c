@@ -48,6 +48,7 @@ static unda_status forecast(unda_solver *s)
     struct dg_cuda t = {0};
     TRY(plan_choose(s, &t.plan));
     list_arrays(s, &t);
+    s->device_bytes += resident_forecast(s, &t.plan);
     return UNDA_OK;
 }
 

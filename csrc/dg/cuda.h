@@ -115,6 +115,8 @@ struct dg_args dg_cuda_arguments(const unda_solver *s, const struct stage *stage
 /* cuda_resident.c. Whether it is used, and how; then what it needs of receivers (elements of their rows) and sources,
  * and of calls of max_step steps. */
 void resident_plan(unda_solver *s);
+/* Bytes on the device that a solver with this plan of a stage would have for it besides, on an H100. */
+int64_t resident_forecast(const unda_solver *s, const struct plan *stage);
 unda_status resident_list(unda_solver *s, const int64_t *elem, int64_t rows);
 unda_status resident_reserve(unda_solver *s);
 /* Whether the next num_step steps go in launches of many; takes as many as it can of them, and records. */

@@ -153,17 +153,41 @@ static int64_t tile_of(const unda_solver *s, int num_sm)
     return (dg_tables(s)->space.num_owned + num_sm - 1) / num_sm;
 }
 
-bool plan_is_resident(const unda_solver *s)
+/* Without a device: what an H100 would do. large: even if it is not small. */
+static bool is_resident_there(const unda_solver *s, bool large, struct plan *plan)
 {
     enum { NUM_SM = 132, SHARED_BYTES = 227 << 10 };
-    struct plan plan;
     int64_t tile = tile_of(s, NUM_SM);
     /* products 2: kernel blocks alone has tensor cores multiply in float32 */
     if (s->options.precision == UNDA_FLOAT32 && kernel_part(&s->options, "products") == 2)
         return false;
     return s->options.shape == UNDA_TET && !s->options.no_graph &&
-           kernel_part(&s->options, "resident") != 1 && tile > 0 && is_small(s, tile) &&
-           choose(s, tile, SHARED_BYTES, &plan);
+           kernel_part(&s->options, "resident") != 1 && tile > 0 && (large || is_small(s, tile)) &&
+           choose(s, tile, SHARED_BYTES, plan);
+}
+
+bool plan_is_resident(const unda_solver *s)
+{
+    struct plan plan;
+    return is_resident_there(s, false, &plan);
+}
+
+static int64_t mailbox_bytes(const unda_solver *s)
+{
+    return 2 * 16 * num_packet(s) * dg_tables(s)->space.num_owned;
+}
+
+/* Matrix and mailboxes. */
+static int64_t table_bytes(const unda_solver *s, const struct plan *plan)
+{
+    return plan->num_matrix * s->real_bytes + mailbox_bytes(s);
+}
+
+int64_t resident_forecast(const unda_solver *s, const struct plan *stage)
+{
+    struct plan plan, given = *stage;
+    bool asked = kernel_part(&s->options, "resident") > 1;
+    return option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
 }
 
 void resident_plan(unda_solver *s)
@@ -182,6 +206,7 @@ void resident_plan(unda_solver *s)
     else if (*most == 0)
         *most = MOST_STEP;
     t->resident.most_step = *most;
+    s->device_bytes += *most > 1 ? table_bytes(s, &t->resident.plan) : 0;
 }
 
 /* ---- tables ---- */
@@ -197,7 +222,7 @@ static unda_status upload(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct resident *r = &t->resident;
-    int64_t bytes = 2 * 16 * num_packet(s) * dg_tables(s)->space.num_owned;
+    int64_t bytes = mailbox_bytes(s);
     SCRATCH double *matrix = NULL;
     TRY(array_try(&matrix, r->plan.num_matrix, sizeof *matrix, "matrix"));
     TRY(pack(s, &r->plan, matrix, NULL));
@@ -213,6 +238,7 @@ static void give_up(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     *option(&t->plan) = t->resident.most_step = 1;
+    s->device_bytes -= table_bytes(s, &t->resident.plan);
 }
 
 /* What a call left that failed is not taken for whole by the next. */

@@ -239,7 +239,8 @@ static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
                                     [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES},
                                     [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
-/* In float32 on tensor cores: by physics and degree, where "auto" takes them; measured on an H100. */
+/* In float32 on tensor cores, measured on an H100: where they are faster than by threads and than fused. Below degree 9
+ * "auto" has taken kernel tensor before. */
 static const int split_tiles[NUM_PHYSICS][MAX_DEGREE + 1][NUM_PART] = {
     [UNDA_ACOUSTIC] = {[9] = {16, 3, 8, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
     [UNDA_ELASTIC] = {[7] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
@@ -306,7 +307,7 @@ static bool wants_threads(const unda_solver_options *o)
            (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
 }
 
-/* Whether products in float32 on tensor cores were measured to be the fastest of all (benchmarks/NOTES.md). */
+/* Whether products in float32 on tensor cores are asked for, or measured to be worth it (benchmarks/NOTES.md). */
 static bool prefers_split(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;

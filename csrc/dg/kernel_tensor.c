@@ -6,15 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE, BLOCKS, UNROLL, AHEAD, NUM_PART };
+enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
-/* Triples of nodes of a warp, its elements, lanes. */
-enum { TRIPLES = 8, ELEMENTS = 16, WARP = 32 };
+/* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
+enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
+
+/* Pieces of the operator for so many rows, and for so many triples of them. */
+static int num_piece(int rows)
+{
+    return (rows + PIECE - 1) / PIECE;
+}
+
 /* As cuda/dg/tensor_rows.h and tensor.cu have them: words before the rows, words between rows of shared memory. */
 enum { HEAD = 4, PAD = 4 };
-
-/* Most that a block can have on compute capability 9. */
-enum { MOST_SHARED = 227 << 10 };
 
 static int round_up(int count, int unit)
 {
@@ -38,15 +42,18 @@ static struct turns face_turns(const struct dg *dg)
 }
 
 /* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg)
+static int tile_words(const struct dg *dg, int triples)
 {
-    return TRIPLES * (3 * round_up(dg->space.num_node, 8) + (3 + 1) * round_up(dg->space.num_face_node, 8));
+    int all = num_piece(3 * triples);
+    return PIECE * (all * round_up(dg->space.num_node, 8) +
+                    (all + num_piece(triples)) * round_up(dg->space.num_face_node, 8));
 }
 
-static int num_tile(const unda_solver *s)
+/* Tiles of triples. */
+static int num_tile(const unda_solver *s, int triples)
 {
     struct turns t = node_turns(s);
-    return (t.run + t.kept + TRIPLES - 1) / TRIPLES;
+    return (t.run + t.kept + triples - 1) / triples;
 }
 
 /* Where the operator begins: behind the rows. */
@@ -61,36 +68,46 @@ static int num_chunk(const struct dg *dg)
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
 }
 
-/* struct tensor_tile of cuda/dg/tensor_split.h. */
-static int tile_bytes(const struct dg *dg, int tile)
+/* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
+static int tile_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int jumps = p->num_jump[dg->both_jumps],
-        scales = (p->grad_div ? 2 * p->grad_div : 2) + dg->space.num_face * jumps;
-    int split = dg->space.num_node * (p->num_ref * tile + PAD),
-        sums = p->num_ref * tile * (dg->space.num_node | 1);
+    int jumps = p->num_jump[dg->both_jumps] > 1 ? 2 * num_chunk(dg) : 1, num_node = dg->space.num_node,
+        scales = p->grad_div ? 2 * p->grad_div : 2, split = num_node * (p->num_ref * TILE + PAD),
+        sums = p->num_ref * TILE * (num_node | 1);
     return 4 *
            ((split > sums ? split : sums) +
-            dg->space.num_face * (dg->space.num_face_node * (jumps * tile + PAD) + p->num_lift_coef * tile) +
-            scales * tile);
+            dg->space.num_face * (dg->space.num_face_node * (jumps * TILE + PAD) + p->num_lift_coef * TILE) +
+            scales * TILE);
 }
 
-/* A warp has a tile of triples and a chunk of fields. */
-static int num_threads(const unda_solver *s, int tile)
+/* A lot is a tile of triples of a chunk of fields; a warp has so many. */
+static int num_lot(const unda_solver *s, const int *part)
 {
-    return WARP * num_tile(s) * (tile / ELEMENTS) * num_chunk(dg_tables(s));
+    return num_tile(s, part[ROWS]) * num_chunk(dg_tables(s));
+}
+static int num_threads(const unda_solver *s, const int *part)
+{
+    return WARP * ((num_lot(s, part) + part[LOTS] - 1) / part[LOTS]);
 }
 
-/* Registers of a thread: what lets it wait for little, and the least that its sums, fragments and addresses need. */
+/* Registers of a thread: what its sums, operands and addresses need, with 16 triples of nodes, and the least, which do
+ * for eight. */
 enum { REGISTERS = 168, LEAST_REGISTERS = 128 };
 enum { NUM_SM = 132, SM_REGISTERS = 1 << 16, SM_SHARED = 228 << 10, SYSTEM_SHARED = 1 << 10 };
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    part[TILE] = num_tile(s) == 1 && num_chunk(dg) == 1 ? 2 * ELEMENTS : ELEMENTS;
-    int threads = num_threads(s, part[TILE]), blocks = SM_REGISTERS / (REGISTERS * threads),
-        room = SM_SHARED / (tile_bytes(dg, part[TILE]) + SYSTEM_SHARED);
+    struct turns t = node_turns(s);
+    int rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
+    part[ROWS] = rows == 8 || rows == 16 ? rows : t.run + t.kept <= 8 ? 8 : 16;
+    /* of elastic waves nine warps a block would be alone on an SM, five are not; at higher degrees two lots spill */
+    bool two = s->options.physics == UNDA_ELASTIC && s->options.degree == 7 && part[ROWS] == 16;
+    part[LOTS] = lots ? lots : two ? 2 : 1;
+    int threads = num_threads(s, part),
+        blocks = SM_REGISTERS / ((part[ROWS] == 8 ? LEAST_REGISTERS : REGISTERS) * threads),
+        room = SM_SHARED / (tile_bytes(dg) + SYSTEM_SHARED);
     /* a single block has nothing to do while its threads wait for each other */
     if (blocks < 2 && 2 * LEAST_REGISTERS * threads <= SM_REGISTERS)
         blocks = 2;
@@ -107,24 +124,15 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (s->options.precision != UNDA_FLOAT32)
         FAIL(UNDA_ERR_ARG,
              "kernel tensor computes in float32, found dtype float64: take kernel fused or blocks");
-    if (part[TILE] != ELEMENTS && part[TILE] != 2 * ELEMENTS)
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected %d or %d", part[TILE], ELEMENTS,
-             2 * ELEMENTS);
-    plan->tile = part[TILE];
-    plan->threads = num_threads(s, part[TILE]);
-    plan->shared_bytes = tile_bytes(dg, plan->tile);
+    if (part[ROWS] % 8)
+        FAIL(UNDA_ERR_ARG, "rows is %d triples of nodes, expected 8 or 16", part[ROWS]);
+    if (part[LOTS] > num_lot(s, part))
+        FAIL(UNDA_ERR_ARG, "a warp has %d lots, expected at most %d", part[LOTS], num_lot(s, part));
+    plan->tile = TILE;
+    plan->threads = num_threads(s, part);
+    plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    if (plan->threads > 1024)
-        FAIL(UNDA_ERR_ARG, "tile %d makes %d threads a block, expected at most 1024: take tile 16",
-             part[TILE], plan->threads);
-    if (plan->shared_bytes > MOST_SHARED)
-        FAIL(UNDA_ERR_ARG,
-             "kernel tensor needs %d KB of shared memory a block of %d elements of degree %d, expected at "
-             "most %d: "
-             "take %s",
-             plan->shared_bytes >> 10, plan->tile, s->options.degree, MOST_SHARED >> 10,
-             plan->tile > ELEMENTS ? "tile 16" : "kernel fused");
-    plan->num_table = operator_words(dg) + (int64_t)num_tile(s) * tile_words(dg);
+    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
     return UNDA_OK;
 }
 
@@ -132,6 +140,8 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 {
     (void)s;
     gpu_define(defines, "TURNS=%d", 1);
+    gpu_define(defines, "TRIPLES=%d", plan->part[ROWS]);
+    gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
@@ -154,13 +164,12 @@ static uint32_t half(double x, double *value)
     return ((uint32_t)(exponent + BIAS - 1) << PLACES) + (uint32_t)places + (signbit(x) ? 0x8000u : 0);
 }
 
-/* The exponent that takes the largest of num numbers to 2^14 and more. */
-static int scale_of(const double *number, int64_t num)
+static double largest(const double *number, int64_t num)
 {
     double most = 0;
     for (int64_t i = 0; i < num; i++)
         most = fmax(most, fabs(number[i]));
-    return 14 - ilogb(most);
+    return most;
 }
 
 /* The inverse of such a scale, as the bits of a float. */
@@ -172,35 +181,46 @@ static int32_t inverse(int scale)
     return bits;
 }
 
-/* Eight rows of a matrix [..][num], by number, its columns in the order given: [step][lane][hi, lo]; the steps of
- * `beside` matrices alternate, and this one is number `which`. row < 0: zeros. */
+/* Rows of a matrix [..][num], by number, 16 of each of `pieces`, its columns in the order given: [step][piece][hi, lo]
+ * [lane], of steps eight deep [step][piece][lane][hi, lo]. row < 0: zeros. */
 struct operand {
     const double *matrix;
     const int *row, *column;
-    int num, scale, beside, which;
+    int pieces, num, scale;
 };
-static void pack_tile(const struct operand *o, int32_t *to)
+/* hi and lo of the word of a lane for these columns of a row, of which k is the first. */
+static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int32_t *lo)
 {
-    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth, to += o->beside * TRIPLES * depth) {
-        depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
-        for (int lane = 0; lane < WARP; lane++)
-            for (int pair = 0; pair < depth / 8; pair++) {
-                uint32_t hi[2] = {0}, lo[2] = {0};
-                int row = o->row[lane / 4];
-                for (int i = 0; i < 2; i++) {
-                    int k = k0 + 8 * pair + lane % 4 * 2 + i;
-                    double value, rest,
-                        x = row >= 0 && k < o->num
-                                ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k]], o->scale)
-                                : 0;
-                    hi[i] = half(x, &value);
-                    lo[i] = half(x - value, &rest);
-                }
-                int32_t *word = to + o->which * TRIPLES * depth + lane * (depth / 4) + pair;
-                word[0] = (int32_t)(hi[0] | hi[1] << 16);
-                word[depth / 8] = (int32_t)(lo[0] | lo[1] << 16);
-            }
+    uint32_t word[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        double value, rest,
+            x = row >= 0 && k + i < o->num
+                    ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k + i]], o->scale)
+                    : 0;
+        word[0] |= half(x, &value) << 16 * i;
+        word[1] |= half(x - value, &rest) << 16 * i;
     }
+    *hi = (int32_t)word[0];
+    *lo = (int32_t)word[1];
+}
+static void pack_piece(const struct operand *o, const int *rows, int k0, int depth, int32_t *to)
+{
+    int words = depth / 4;
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < words; i++) {
+            int row = rows[lane / 4 + i % 2 * 8], k = k0 + i / 2 * 8 + lane % 4 * 2;
+            int32_t *hi = to + lane * 4 + i;
+            pack_word(o, row, k, hi, hi + (depth == 16 ? WARP : 1) * words);
+        }
+}
+static int32_t *pack_matrix(const struct operand *o, int32_t *to)
+{
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
+        depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
+        for (int piece = 0; piece < o->pieces; piece++, to += PIECE * depth)
+            pack_piece(o, o->row + piece * PIECE, k0, depth, to);
+    }
+    return to;
 }
 
 /* The order of points that `turn` moves: one of each triple, then what it becomes, then that again, then points that
@@ -242,12 +262,13 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
-    (void)matrix, (void)plan;
+    (void)matrix;
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
     int np = el->num_node, nf = el->num_face_node;
-    int derivative = scale_of(el->derivative, (int64_t)3 * np * np),
-        lift = scale_of(el->lift, (int64_t)el->num_face * np * nf);
+    /* takes the largest number of the operator to 2^14 and more */
+    int scale = 14 - ilogb(fmax(largest(el->derivative, (int64_t)3 * np * np),
+                                largest(el->lift, (int64_t)el->num_face * np * nf)));
     struct turns nodes = node_turns(s), faces = face_turns(dg);
     struct orders orders;
     int turn[MOST_BLOCK_NODE], face_turn[4 * MOST_BLOCK_FACE_NODE];
@@ -256,26 +277,24 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     order_by_turn(&faces, face_turn, orders.face0);
     for (int m = 0; m < nf; m++)
         orders.face1[m] = m;
-    table[0] = inverse(derivative);
-    table[1] = inverse(lift);
+    table[0] = inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    for (int tile = 0; tile < num_tile(s); tile++) {
-        int32_t *to = table + operator_words(dg) + (int64_t)tile * tile_words(dg);
-        int row[3][TRIPLES];
-        for (int i = 0; i < TRIPLES; i++)
-            for (int r = 0; r < 3; r++) {
-                int orbit = TRIPLES * tile + i, kept = orbit - nodes.run;
-                row[r][i] = kept < 0            ? orders.node[r * nodes.run + orbit]
-                            : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
-                                                : -1;
-            }
-        for (int r = 0; r < 3; r++) {
-            pack_tile(&(struct operand){el->derivative, row[r], orders.node, np, derivative, 3, r}, to);
-            pack_tile(&(struct operand){el->lift + (int64_t)np * nf, row[r], orders.face1, nf, lift, 3, r},
-                      to + 3 * TRIPLES * round_up(np, 8));
+    int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
+    int32_t *to = table + operator_words(dg);
+    for (int tile = 0; tile < num_tile(s, triples); tile++) {
+        /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
+        int row[4 * MOST_TRIPLES];
+        for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
+            int r = i / triples, orbit = triples * tile + i % triples, kept = orbit - nodes.run;
+            row[i] = r > 2               ? -1
+                     : kept < 0          ? orders.node[r * nodes.run + orbit]
+                     : kept < nodes.kept ? orders.node[3 * nodes.run + kept]
+                                         : -1;
         }
-        pack_tile(&(struct operand){el->lift, row[0], orders.face0, nf, lift, 1, 0},
-                  to + 3 * TRIPLES * (round_up(np, 8) + round_up(nf, 8)));
+        to = pack_matrix(&(struct operand){el->derivative, row, orders.node, all, np, scale}, to);
+        to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale},
+                         to);
+        to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
     }
     return UNDA_OK;
 }
@@ -284,24 +303,16 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
 static bool preferred(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    int tile = kernel_part(o, "tile"); /* given: another kernel's? */
-    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps || tile % ELEMENTS)
+    if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps)
         return false;
-    bool lsrk4 = o->integrator == UNDA_LSRK4;
     int degree = o->degree;
-    switch (o->physics) {
-    case UNDA_ACOUSTIC:
-        return degree >= (lsrk4 ? 3 : 4) && degree <= 8;
-    case UNDA_ELASTIC:
-        return lsrk4 && (degree == 4 || degree == 6);
-    default:
-        return lsrk4 && degree >= 4 && degree <= 7;
-    }
+    return degree >= (o->physics == UNDA_ELASTIC ? 4 : 3) && degree <= 8;
 }
 
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",
                                                     NUM_PART,
-                                                    {[TILE] = {"tile", 1, 32, UNDA_TUNED_BY_HALF},
+                                                    {[ROWS] = {"rows", 8, 16, UNDA_TUNED_BY_HALF},
+                                                     [LOTS] = {"lots", 1, 16, UNDA_TUNED_BOTH},
                                                      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
                                                      [UNROLL] = {"unroll", 1, 64, UNDA_TUNED_NOT},
                                                      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}},

@@ -10,6 +10,7 @@
 #define TILE_SEES
 /* So many that the elements' threads fill whole warps. */
 #define LANES_UNIT (TILE == 4 ? 8 : 4)
+#define TILE_LANES (LEAST(THREADS / TILE, NFP + LANES_UNIT - 1) / LANES_UNIT * LANES_UNIT)
 
 /* A pitch of rows of so many words that lets rows of four words stand in different banks. */
 #define ODD_QUADS(words) ((words) / 4 % 2 ? (words) : (words) + 4)

@@ -14,11 +14,7 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
         REAL jumps[NUM_JUMP];
         load_side_node(a, wave.face, m, side);
         wave_jumps(a, wave, side, m, jumps);
-        for (int k = 0; k < NUM_JUMP; k++) {
-            REAL *to = jump_place(a, s, FACE_LOCAL(wave.face), m, k, e);
-            *to += jumps[k];
-            jump_changed(s, FACE_LOCAL(wave.face), k, e, *to);
-        }
+        add_jumps(a, s, FACE_LOCAL(wave.face), m, e, jumps);
     }
 }
 

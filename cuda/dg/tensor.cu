@@ -6,14 +6,14 @@
  * (tensor_finish.h).
  * Bytes per DOF: AB3 20, LSRK4 16. Error of a sum of A_ij q_j: a few 2^-22 of sum |A_ij q_j|.
  *
- * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (16 or 32),
- * TURNS (1: chunks of fields, block_columns.h, are taken at once, each by warps of its own), THREADS, MIN_BLOCKS
+ * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (8),
+ * TURNS (1: chunks of fields, block_columns.h, are taken at once), TRIPLES, LOTS (tensor_fragments.h), THREADS, MIN_BLOCKS
  * (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, AHEAD, WAVE (line_prefetch.h), LOCAL,
  * INCIDENT. Packing of the operator: tensor_products.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(TURNS) ||          \
-    !defined(THREADS) || !defined(UNROLL)
+    !defined(TRIPLES) || !defined(LOTS) || !defined(THREADS) || !defined(UNROLL)
 #error                                                                                                       \
-    "tensor.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, TURNS, THREADS, MIN_BLOCKS, UNROLL"
+    "tensor.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, TRIPLES, TURNS, LOTS, THREADS, MIN_BLOCKS, UNROLL"
 #endif
 #define TILE_PAD                                                                                             \
     4 /* rows are an odd number of 16 bytes, so that eight beside each other stand in different banks */
@@ -30,9 +30,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     tile &s = *(tile *)memory;
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
-    faces_of_lane faces;
+    face_of_lane face;
     state_pairs states;
-    ask_states(a, s, first, count, faces);
+    ask_states(a, s, first, count, face);
     load_row_nodes(a, states);
     clear_sizes(s);
     bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
@@ -41,8 +41,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     prefetch_memory(a, first, count);
     if (EARLY)
         take_states(a, s, first, count, states);
-    tile_jumps(a, s, faces);
+    tile_jumps(a, s, face);
 #if INCIDENT
+    __syncthreads();
     add_incident(a, s, first);
 #endif
     if (!EARLY)

@@ -14,7 +14,13 @@ enum {
     RUN_ROWS = (NP - KEPT) / 3,
     FACE_RUN_ROWS = NFP / 3,
     ORBITS = RUN_ROWS + KEPT, /* of nodes */
-    ORBIT_TILES = (ORBITS + 7) / 8
+    ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES,
+    /* The operator comes in pieces of 16 rows. Of the triples of a tile, RUNS times eight, rows of r = 0 come first, then
+     * those of r = 1, of r = 2; of face 0 only r = 0 is needed. */
+    RUNS = TRIPLES / 8,
+    PIECES = (3 * RUNS + 1) / 2,
+    FACE0_PIECES = (RUNS + 1) / 2,
+    SINGLE = RUNS == 2 /* whether pieces are those of r = 0, 1, 2 */
 };
 
 /* The table (csrc/dg/kernel_tensor.c), in words. */
@@ -25,10 +31,11 @@ enum {
     OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
-    STEP_WORDS = 8,                 /* of an operator with eight rows, by depth */
-    VOLUME_WORDS = 3 * STEP_WORDS * DEPTH_NODES,
-    LIFT_WORDS = 3 * STEP_WORDS * DEPTH_FACE,
-    OPERATOR_WORDS = VOLUME_WORDS + LIFT_WORDS + STEP_WORDS * DEPTH_FACE /* of a tile of eight triples */
+    PIECE_WORDS = 16,               /* by depth */
+    VOLUME_WORDS = PIECES * PIECE_WORDS * DEPTH_NODES,
+    LIFT_WORDS = PIECES * PIECE_WORDS * DEPTH_FACE,
+    OPERATOR_WORDS =
+        VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */
 };
 
 /* Row C^times of a row, of so many in a run. */

@@ -7,19 +7,17 @@
 #include "dg/tensor_rows.h"
 
 #define TILE_SIZES
-enum {
-    FIELD_SCALES = GRAD_DIV ? 2 * GRAD_DIV : 2, /* (a_i), (b_1 b_2 b_3)_i; or two vectors: cuda/space */
-    NUM_SCALE = FIELD_SCALES + NUM_FACE * NUM_JUMP
-};
+enum { NUM_SCALE = GRAD_DIV ? 2 * GRAD_DIV : 2 }; /* (a_i), (b_1 b_2 b_3)_i; or two vectors: cuda/space */
 
-/* Which scale a field of NUM_REF has, and jump k of a face. */
+/* Which scale a field of NUM_REF has; trace k of what is lifted (`lifted` of the physics), which is added to the same
+ * sums. */
 static __device__ constexpr int field_scale(int field)
 {
     return !GRAD_DIV ? field / 3 : field < GRAD_DIV ? field : GRAD_DIV + field % (GRAD_DIV ? GRAD_DIV : 1);
 }
-static __device__ constexpr int jump_scale(int face, int k)
+static __device__ constexpr int trace_scale(int k)
 {
-    return FIELD_SCALES + face * NUM_JUMP + k;
+    return !GRAD_DIV ? 1 - k / 2 : k < GRAD_DIV ? GRAD_DIV + k : k - GRAD_DIV;
 }
 
 /* A tile's words hold in turn: states as they come, [group][element][NODE_PITCH]; the split state, [row][NUM_REF][TILE];
@@ -27,13 +25,18 @@ static __device__ constexpr int jump_scale(int face, int k)
 enum { NODE_PITCH = NP | 1 };
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define TILE_WORDS   LARGER(NP *PITCH_U, NUM_REF *TILE *NODE_PITCH)
+#define TILE_LANES   (THREADS / TILE)
+/* In the place of jumps stands what is added to the sums when it is lifted, so that a chunk finds its own; a single jump
+ * stands for itself, and its lift is added in multiples. */
+#define TILE_LIFTED (NUM_JUMP > 1)
+#define TILE_JUMPS  (TILE_LIFTED ? NUM_TRACE : 1)
 #include "dg/tile.h"
 
 enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
 
-/* Of NUM sizes, the largest that a thread has seen. */
-template <int NUM> struct largest {
-    REAL of[NUM];
+/* The largest sizes that a thread has seen. */
+struct largest {
+    REAL of[NUM_SCALE];
     __device__ __forceinline__ largest() : of()
     {
     }
@@ -41,12 +44,19 @@ template <int NUM> struct largest {
     {
         of[i] = fmaxf(of[i], fabsf(x));
     }
-    /* Into rows first, first + 1, .. of the sizes of an element. */
-    __device__ __forceinline__ void put(tile &s, int first, int e) const
+    /* Into the sizes of an element, which so many lanes beside each other share: few of them should wait for each other
+     * at its words. */
+    template <int LANES_BESIDE = 1> __device__ __forceinline__ void put(tile &s, int e)
     {
 #pragma unroll
-        for (int i = 0; i < NUM; i++)
-            atomicMax(&s.most[first + i][e], (int)__float_as_uint(of[i]));
+        for (int step = 1; step < LANES_BESIDE; step *= 2)
+#pragma unroll
+            for (int i = 0; i < NUM_SCALE; i++)
+                see(i, __shfl_xor_sync(~0u, of[i], step));
+        if (threadIdx.x % LANES_BESIDE == 0)
+#pragma unroll
+            for (int i = 0; i < NUM_SCALE; i++)
+                atomicMax(&s.most[i][e], (int)__float_as_uint(of[i]));
     }
 };
 
@@ -58,14 +68,29 @@ static __device__ __forceinline__ void clear_sizes(tile &s)
 }
 
 /* What incident.h asks. */
-static __device__ __forceinline__ REAL *jump_place(const dg_args &a, tile &s, int face, int m, int k, int e)
+static __device__ __forceinline__ void add_jumps(const dg_args &a, tile &s, int face, int m, int e,
+                                                 const REAL *jumps)
 {
+    REAL lift_coef[NUM_LIFT_COEF], z[NUM_TRACE];
     int row = row_of_face(__ldg(a.table + FACE_ROWS + face * NFP + m)).jump;
-    return s.s + (face * NFP + row) * PITCH_S + k * TILE + e;
-}
-static __device__ __forceinline__ void jump_changed(tile &s, int face, int k, int e, REAL value)
-{
-    atomicMax(&s.most[jump_scale(face, k)][e], (int)__float_as_uint(fabsf(value)));
+#pragma unroll
+    for (int i = 0; i < NUM_LIFT_COEF; i++)
+        lift_coef[i] = s.lift_coef[face][i][e];
+    lifted(jumps, lift_coef, z);
+#pragma unroll
+    for (int k = 0; k < TILE_JUMPS; k++) {
+        REAL *to = s.s + (face * NFP + row) * PITCH_S + k * TILE + e;
+        z[k] = *to += TILE_LIFTED ? z[k] : jumps[k];
+    }
+    if (!TILE_LIFTED) {
+        REAL jump = z[0];
+        lifted(&jump, lift_coef, z);
+    }
+    largest sizes;
+#pragma unroll
+    for (int k = 0; k < NUM_TRACE; k++)
+        sizes.see(trace_scale(k), z[k]);
+    sizes.put(s, e);
 }
 
 #endif

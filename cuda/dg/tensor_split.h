@@ -1,9 +1,9 @@
-/* tensor_split.h: the state and the jumps of a tile as pairs of FP16 numbers, for products on tensor cores.
+/* tensor_split.h: the state of a tile and what is lifted as pairs of FP16 numbers, for products on tensor cores.
  *
  * A value x is scaled by a power of two and becomes hi + lo, hi = FP16(x), lo = FP16(x - hi): 22 bits of it, as many as
- * the largest value has, down to 2^-18 of that. Fields of an element whose sums are added share a scale, and so does each
- * jump of a face: the power that takes the largest of them to 2^14 and more. So it is a function of the state and its
- * neighbours' traces alone, and the state may grow or shrink by any factor from stage to stage.
+ * the largest value has, down to 2^-18 of that. Fields of an element whose sums are added share a scale, with what is
+ * lifted and added to the same sums: the power that takes the largest of them to 2^14 and more. So it is a function of
+ * the state and its neighbours' traces alone, and the state may grow or shrink by any factor from stage to stage.
  *
  * A row has TILE numbers of each field at one node: TILE numbers hi, then TILE numbers lo. Of jumps both parts take the
  * place of the value; the split state takes the place of the states as they came, which threads keep in registers. */
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void take_states(const dg_args &a, tile &s, lo
     for (int half = 0; half < 2; half++) {
         int e = 2 * mine.pair + half;
         REAL g[WORDS];
-        largest<FIELD_SCALES> sizes;
+        largest sizes;
         load_constant<WORDS>(g, (const REAL *)a.record + RECORD * (first + (e < count ? e : count - 1)));
 #pragma unroll
         for (int k = 0; k < STATE_STEPS; k++) {
@@ -102,16 +102,16 @@ static __device__ __forceinline__ void take_states(const dg_args &a, tile &s, lo
             for (int f = 0; f < NUM_REF; f++)
                 sizes.see(field_scale(f), to.u[k][half][f]);
         }
-        sizes.put(s, 0, e);
+        sizes.put(s, e);
     }
 }
 
 static __device__ __forceinline__ void split_states(tile &s, const state_pairs &from)
 {
     pair_rows mine;
-    REAL factor[FIELD_SCALES][2];
+    REAL factor[NUM_SCALE][2];
 #pragma unroll
-    for (int i = 0; i < FIELD_SCALES; i++)
+    for (int i = 0; i < NUM_SCALE; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
             factor[i][half] = scale(s.most[i][2 * mine.pair + half]);
@@ -127,23 +127,31 @@ static __device__ __forceinline__ void split_states(tile &s, const state_pairs &
     }
 }
 
-/* Jumps, in place: the rows of all faces, a row by one warp. */
+/* What is lifted, in place: the rows of all faces, a row by one warp. */
 static __device__ __forceinline__ void split_jumps(tile &s)
 {
-    constexpr int VALUES = NUM_FACE * NFP * NUM_JUMP, AT_ONCE = THREADS / PAIRS,
-                  STEPS = (VALUES + AT_ONCE - 1) / AT_ONCE;
+    constexpr int ROWS = NUM_FACE * NFP, AT_ONCE = THREADS / PAIRS, STEPS = (ROWS + AT_ONCE - 1) / AT_ONCE;
     int thread = anew(threadIdx.x), pair = thread % PAIRS;
-#pragma unroll(STEPS < 8 ? STEPS : 4)
+    REAL factor[TILE_JUMPS][2];
+#pragma unroll
+    for (int k = 0; k < TILE_JUMPS; k++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            factor[k][half] = scale(s.most[trace_scale(k)][2 * pair + half]);
+#pragma unroll(STEPS < 4 ? STEPS : 2)
     for (int step = 0; step < STEPS; step++) {
-        int value = thread / PAIRS + step * AT_ONCE, row = value / NUM_JUMP, k = value % NUM_JUMP;
-        bool mine = (step + 1) * AT_ONCE <= VALUES || value < VALUES;
-        REAL *to = s.s + row * PITCH_S + k * TILE, x[2];
-        const int *most = s.most[jump_scale(row / NFP, k)] + 2 * pair;
+        int row = thread / PAIRS + step * AT_ONCE;
+        bool mine = (step + 1) * AT_ONCE <= ROWS || row < ROWS;
+        REAL x[TILE_JUMPS][2], *to = s.s + row * PITCH_S;
         if (mine)
-            load_vector<2>(x, to + 2 * pair);
+#pragma unroll
+            for (int k = 0; k < TILE_JUMPS; k++)
+                load_vector<2>(x[k], to + k * TILE + 2 * pair);
         __syncwarp();
         if (mine)
-            store_split(to + pair, split_two(x[0] * scale(most[0]), x[1] * scale(most[1])));
+#pragma unroll
+            for (int k = 0; k < TILE_JUMPS; k++)
+                store_split(to + k * TILE + pair, split_two(x[k][0] * factor[k][0], x[k][1] * factor[k][1]));
     }
 }
 

@@ -16,14 +16,21 @@
 #ifndef TILE_WORDS
 #define TILE_WORDS (NP * PITCH_U + TILE_ROOM)
 #endif
-#ifndef LANES_UNIT
-#define LANES_UNIT 1 /* the threads of an element are a multiple of it */
+#ifndef TILE_JUMPS
+#define TILE_JUMPS NUM_JUMP
+#endif
+#ifndef TILE_LIFTED
+#define TILE_LIFTED                                                                                          \
+    0 /* 1: what stands in the place of jumps is `lifted` of them, which every thread finds of its own */
+#endif
+#ifndef TILE_LANES
+#define TILE_LANES LEAST(THREADS / TILE, NFP)
 #endif
 
 enum {
     BLOCK_THREADS = THREADS,
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
-    LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP + LANES_UNIT - 1) / LANES_UNIT * LANES_UNIT,
+    LANES = THREADS < 2 * TILE ? 1 : TILE_LANES,
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
@@ -41,7 +48,7 @@ enum {
     PITCH_S = ODD_QUADS(NUM_JUMP * TILE)
 #else
     PITCH_U = NUM_REF * TILE + PAD,
-    PITCH_S = NUM_JUMP * TILE + PAD
+    PITCH_S = TILE_JUMPS * TILE + PAD
 #endif
 };
 
@@ -60,7 +67,7 @@ static __device__ __forceinline__ element_lane lane_of(int i)
 
 struct tile {
     __align__(16) REAL u[TILE_WORDS];               /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][TILE_JUMPS][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 #ifdef TILE_SIZES
     __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
@@ -135,26 +142,26 @@ struct face_case {
     bool inside, exact;
 };
 
-/* Of face of element e; leaves its coefficients of lifted jumps in shared memory. */
-static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int face, int e, int lane,
-                                                  long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early, face_case &to)
+/* Of face of element e, whose frame `to` has; leaves its coefficients of lifted jumps in shared memory. early: of this
+ * face. */
+static __device__ __forceinline__ void begin_face_of_frame(const dg_args &a, tile &s, int face, int e,
+                                                           int lane, long long elem, int neighbor,
+                                                           const REAL *early, face_case &to)
 {
     to.inside = neighbor >= 0;
     to.exact = neighbor <= -1 - BOUNDARY_EXACT;
     if constexpr (COEF_EARLY) {
 #pragma unroll
         for (int i = 0; i < NUM_FACE_COEF; i++)
-            to.coef[i] = early[face * NUM_FACE_COEF + i];
+            to.coef[i] = early[i];
     } else if constexpr (!BY_NODE) {
         const REAL *from = (const REAL *)a.face_coef;
         long long at = NUM_FACE * elem + face;
         load_constant<4>(to.coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
-        if (FLUX_CENTRAL || lane == 0 || !to.inside)
+        if (FLUX_CENTRAL || TILE_LIFTED || lane == 0 || !to.inside)
             load_constant<NUM_FACE_COEF - 4>(to.coef + 4,
                                              from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
     }
-    frame(g, face, to.f1);
     if (lane == 0 && !BY_NODE) {
         REAL lift_coef[NUM_LIFT_COEF];
         lift_coefficients(to.f1, to.coef, lift_coef);
@@ -164,6 +171,14 @@ static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int
     }
     to.upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING;
     mirror(-1 - neighbor, to.weight);
+}
+static __device__ __forceinline__ void begin_face(const dg_args &a, tile &s, int face, int e, int lane,
+                                                  long long elem, int neighbor, const REAL *g,
+                                                  const REAL *early, face_case &to)
+{
+    frame(g, face, to.f1);
+    begin_face_of_frame(a, s, face, e, lane, elem, neighbor, early + (COEF_EARLY ? face * NUM_FACE_COEF : 0),
+                        to);
 }
 
 /* The given outer states of a face: [NFP][NUM_FIELD]. */
@@ -267,17 +282,17 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
 }
 
 #ifndef TILE_SIZES
-/* Where jump k of node m of a face of element e stands. */
-static __device__ __forceinline__ REAL *jump_place(const dg_args &, tile &s, int face, int m, int k, int e)
+/* More jumps at node m of a face of element e; all have seen what was there before. */
+static __device__ __forceinline__ void add_jumps(const dg_args &, tile &s, int face, int m, int e,
+                                                 const REAL *jumps)
 {
-    return s.s + (face * NFP + m) * PITCH_S + k * TILE + e;
-}
-/* After a jump has changed; all have seen what was there before. */
-static __device__ __forceinline__ void jump_changed(tile &s, int face, int k, int e, REAL value)
-{
+    for (int k = 0; k < NUM_JUMP; k++) {
+        REAL &to = s.s[(face * NFP + m) * PITCH_S + k * TILE + e];
+        to += jumps[k];
 #ifdef TILE_SEES
-    atomicMax((int *)&s.seen[jump_seen(face, k)][0][e], (int)__float_as_uint(fabsf(value)));
+        atomicMax((int *)&s.seen[jump_seen(face, k)][0][e], (int)__float_as_uint(fabsf(to)));
 #endif
+    }
 }
 #endif
 

@@ -1,13 +1,17 @@
 """``unda bench dg --paper modave2016`` and ``klockner2009``: what is timed, counted, chosen and said."""
 
+import contextlib
+import ctypes
 import json
 import math
+import os
+import sys
 from types import SimpleNamespace
 
 import cuda_device
 import pytest
 from unda.__main__ import main
-from unda.commands import bench_dg, dg_case, klockner_search
+from unda.commands import bench_dg, dg_case, hit_rates, klockner_search
 from unda.commands import bench_dg_klockner as klockner
 from unda.commands import bench_dg_modave as modave
 
@@ -161,6 +165,109 @@ def test_rows_before_an_interruption_are_kept_and_the_rest_may_follow(tmp_path, 
     assert "net % of peak" in text and "31.4" in text and "table 5" in text
 
 
+FAKE_NCU = """#!{python}
+import json, sys
+words = sys.argv[1:]
+value = lambda name: words[words.index(name) + 1]
+assert value("--kernel-name") == "regex:^dg_" and value("--profile-from-start") == "off"
+assert words[-3:-1] == ["-m", "unda.commands.hit_rates"]
+counters, given = value("--metrics").split(","), json.load(open(words[-1]))
+lines = ["==PROF== Connected", ",".join(f'"{{one}}"' for one in ["ID", "Kernel Name", *counters])]
+lines.append(",".join('""' for _ in range(2 + len(counters))))
+launch = 0
+for case in given["cases"]:
+    for name in case["functions"][:{most}]:
+        numbers = [3 * (launch + 1), "1,200", 0, {reads}]
+        lines.append(",".join(f'"{{one}}"' for one in [launch, name + "(dg_args)", *numbers]))
+        launch += 1
+lines += {more}
+open(value("--log-file"), "w").write("\\n".join(lines))
+"""
+
+
+def with_ncu(tmp_path, monkeypatch, most=9, reads=50, more=()):
+    """Put a profiler on the PATH that has seen what it was told, and perhaps an error."""
+    file = tmp_path / "ncu"
+    text = FAKE_NCU.format(python=sys.executable, most=most, reads=reads, more=list(more))
+    file.write_text(text)
+    file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def two_rows():
+    return [timed_row("acoustic", {"kernel": "node", "degree": degree}, 1.0, 7.0) for degree in (1, 3)]
+
+
+def test_hit_rates_stand_beside_the_paper_s(tmp_path, monkeypatch):
+    with_ncu(tmp_path, monkeypatch)
+    result = {"rows": [*two_rows(), timed_row("elastic", {"kernel": "node", "degree": 1}, 1.0, 7.0)]}
+    modave.add_hits(result, "cuda:0")
+    assert result["hits_from"] == "ncu" and modave.why_no_hits(result) == ""
+    table = modave.functions(result["rows"])
+    found = [(row["degree"], row["function"], row["l1_hit"], row["paper_hit"]) for row in table]
+    assert found == [
+        (1, "volume", 0.25, 76), (1, "update", 0.5, 53), (1, "surface", 0.75, 62),
+        (3, "volume", 1.0, 95), (3, "update", 1.25, 53), (3, "surface", 1.5, 80),
+        (1, "volume", None, None), (1, "update", None, None), (1, "surface", None, None),
+    ]  # fmt: skip
+    assert all(row["l2_hit"] == (0 if row["physics"] == "acoustic" else None) for row in table)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"more": ["==ERROR== ERR_NVGPUCTRPERM - no permission"]}, "ncu: ERR_NVGPUCTRPERM - no permission"),
+        ({"most": 2}, "ncu: it saw dg_volume, dg_update, dg_volume in a step, expected dg_volume, dg_"),
+    ],
+)
+def test_without_hit_rates_the_table_says_why(options, message, tmp_path, monkeypatch):
+    with_ncu(tmp_path, monkeypatch, **options)
+    result = {"rows": two_rows()}
+    modave.add_hits(result, "cuda:0")
+    assert modave.why_no_hits(result).startswith(f" (no hit rates: {message}")
+    assert {row["l1_hit"] for row in modave.functions(result["rows"])} == {None}
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    modave.add_hits(result, "cuda:0")
+    assert "ncu, which is part of CUDA's toolkit, was not found" in modave.why_no_hits(result)
+    assert "--hits measures them" in modave.why_no_hits({})
+
+
+def test_a_function_without_reads_has_no_rate(tmp_path, monkeypatch):
+    with_ncu(tmp_path, monkeypatch, reads=0)
+    result = {"rows": two_rows()}
+    modave.add_hits(result, "cuda:0")
+    assert {row["l2_hit"] for row in modave.functions(result["rows"])} == {None}
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.skipif(REAL, reason="the stand-in counts launches")
+def test_the_profiler_sees_one_step_of_each_case(tmp_path, monkeypatch):
+    launches, driver = [], ctypes.CDLL(os.environ["UNDA_LIBCUDA"])
+
+    @contextlib.contextmanager
+    def seen(device):
+        before = driver.emu_num_launch()
+        yield
+        launches.append(driver.emu_num_launch() - before)
+
+    monkeypatch.setattr(hit_rates, "_seen", seen)
+    options = {"degree": 1, "dtype": "float32", "integrator": "ab3", "kernel": "node"}
+    case = {"physics": "acoustic", "nodes": 24, "case": options}
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps({"device": "cuda:0", "cases": [case, case]}))
+    hit_rates.main(path)
+    other = 1  # the search for what is not finite, whose name begins otherwise
+    assert launches == [3 + other] * 2
+
+
+def test_the_paper_s_functions_follow_where_ours_is_one():
+    row = timed_row("acoustic", {"kernel": "element", "degree": 4}, 1.0, 7.0)
+    row |= {"functions": {"dg_element": {**PART, "registers": 80}}}
+    found = [(one["function"], one["registers"], one["paper_registers"]) for one in modave.functions([row])]
+    assert found[0] == ("element", 80, None)
+    assert found[1:] == [("(volume)", None, 186), ("(surface)", None, 255), ("(update)", None, 40)]
+
+
 # ---- Klöckner, Warburton, Bridge & Hesthaven
 
 
@@ -258,6 +365,7 @@ def test_orders_take_what_tuning_found_and_else_the_library_s_choice(tmp_path, m
         ("klockner2009 --degrees 9,10", "degrees are [9, 10], expected some of 1 to 9"),
         ("gaps --degrees 3", "--degrees is 3, expected without --paper only"),
         ("modave2016 --configurations acoustic-upwind-float32", "expected with --paper gaps only"),
+        ("klockner2009 --hits", "--hits, expected with --paper modave2016 only"),
         ("modave2016", "--paper modave2016 found no CUDA device, expected one"),
         ("klockner2009", "--paper klockner2009 found no CUDA device, expected one"),
     ],

@@ -77,6 +77,43 @@ def test_all_cases_have_the_bits_of_one_stage_a_launch_on_a_device(case):
     assert differ(case, 100, 23) == [False, False, False]
 
 
+def sanitized(physics, integrator, incident):
+    """States after steps of which five are a launch, and stage by stage; few blocks: a sanitizer is slow."""
+    media = {"acoustic": unda.Acoustic(rho=1.0, c=1.0), "elastic": unda.Elastic(rho=1.0, vp=2.0, vs=1.0),
+             "maxwell": unda.Maxwell(eps=1.0, mu=1.0, sigma=0.1)}  # fmt: skip
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1)
+    polarized = {"polarization": (1, -1, 0)} if physics != "acoustic" else {}
+    states = []
+    for most in (5, 1):
+        sim = unda.DG(mesh, media[physics], degree=2, device="cuda", integrator=integrator, kernel="fused",
+                      boundary={"xmin": WALLS[physics]["hard"], "*": "absorbing"},
+                      kernel_options={"resident": most})  # fmt: skip
+        assert sim.config["kernel_options"]["resident"] == most
+        sim.add_source(source_at(physics, (0.31, 0.42, 0.27)))
+        if incident:
+            sim.add_source(unda.PlaneWave((1, 1, 2), f=unda.ricker(2.0), scatterer="xmin", **polarized))
+        rec = sim.add_receivers([(0.5, 1.1, 0.4), (0.2, 0.3, 0.4)], every=3)
+        sim.step(12)
+        states.append([sim.get(name) for name in sim.fields] + [rec[name] for name in sim.fields])
+    return states
+
+
+@pytest.mark.gpu
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("physics", "integrator", "incident"),
+    [("acoustic", "ab3", True), ("elastic", "lsrk4", False), ("maxwell", "ab3", False)],
+)
+def test_small_launches_of_many_steps_touch_only_what_is_their_own(physics, integrator, incident):
+    """For compute-sanitizer: what a launch of many steps reads and writes.
+
+    Its race check sees shared memory alone. Mailboxes are in global memory: that no letter is taken twice or
+    overwritten before it is read is what the bits say, which are those of one stage a launch.
+    """
+    many, one = sanitized(physics, integrator, incident)
+    assert all(np.array_equal(a, b) for a, b in zip(many, one, strict=True))
+
+
 def simulation(**options):
     """Acoustic waves of degree 3 that a source makes, and a receiver that lies in several cells."""
     mesh = mesh_for("free")
@@ -151,21 +188,38 @@ def test_without_room_for_all_blocks_steps_go_stage_by_stage(monkeypatch, caplog
     assert np.array_equal(*states)
 
 
+def held():
+    """Bytes on the stand-in that simulations of other tests have."""
+    driver, context = ctypes.CDLL(os.environ["UNDA_LIBCUDA"]), ctypes.c_void_p()
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert driver.cuCtxPushCurrent_v2(context) == 0
+    assert driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)) == 0
+    assert driver.cuCtxPopCurrent_v2(ctypes.byref(context)) == 0
+    return total.value - free.value
+
+
 @pytest.mark.skipif(cuda_device.is_real(), reason="only the stand-in has as much memory as it is told")
 @pytest.mark.parametrize("asked", [None, {"resident": 256}])
 def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_later(
     asked, monkeypatch, caplog
 ):
-    def made():
+    def made(options=asked):
         mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2))
-        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", kernel_options=asked)
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", kernel_options=options)
         sim.set(p=lambda x, y, z: x)
         return sim
 
+    with made({"resident": 1}) as plain:
+        taken = plain.memory["device"]
     with made() as whole:
         whole.step(40)
-        expected, taken = {name: whole.get(name) for name in whole.fields}, whole.memory["device"]
-    monkeypatch.setenv("UNDA_EMULATOR_MEMORY", str(taken + 9000))
+        expected = {name: whole.get(name) for name in whole.fields}
+        mailboxes = 2 * 4 * 10 * 24 * 2 * 16  # of face nodes of 24 cells, two packets of 16 bytes each
+        matrix = 20 * 4 * (3 * 5 + 4 * 3) * 4  # rows of as many numbers of 4 bytes
+        assert whole.memory["device"] == taken + mailboxes + matrix
+        assert whole.memory == unda.DG.forecast(whole.mesh, whole.medium, degree=3, device="cuda")
+    monkeypatch.setenv("UNDA_EMULATOR_MEMORY", str(held() + taken + 9000))
     sim = made()
     if asked:
         with pytest.raises(unda.OutOfMemoryError, match="mailboxes"):
@@ -176,6 +230,7 @@ def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_l
         with caplog.at_level(logging.WARNING):
             sim.step(40)
         assert "no memory for launches of many steps: steps go stage by stage" in caplog.text
+        assert sim.memory["device"] == taken
     for name in sim.fields:
         assert np.array_equal(sim.get(name), expected[name])
 

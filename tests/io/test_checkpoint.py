@@ -80,6 +80,32 @@ def test_a_kernel_and_its_parts_survive(tmp_path):
     assert (again.config["kernel"], again.config["kernel_options"]) == ("node", {"tile": 24})
 
 
+OLD = """
+import sys, cuda_device, unda
+cuda_device.prepare()
+sim = unda.load(sys.argv[1])
+sim.step(3)
+print(sim.config["kernel"], sim.t, abs(sim.get("p")).max())
+"""
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
+def test_on_a_device_that_lacks_what_the_kernel_needs_another_goes_on(tmp_path):
+    whole = simulation(device="cuda", kernel="tensor")
+    whole.save(tmp_path / "run.h5")
+    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", OLD, tmp_path / "run.h5"], env=environment, check=True, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert "kernel tensor needs a device of compute capability 8.0, found 7.0" in done.stderr
+    assert "the file's run goes on with kernel fused" in done.stderr
+    whole.step(3)
+    kernel, t, largest = done.stdout.split()
+    assert (kernel, float(t)) == ("fused", whole.t)
+    assert float(largest) == pytest.approx(np.abs(whole.get("p")).max(), rel=1e-5)
+
+
 def test_it_continues_in_a_fresh_process(tmp_path):
     whole = simulation("ab3")
     whole.save(tmp_path / "run.h5")

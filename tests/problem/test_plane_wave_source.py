@@ -208,8 +208,17 @@ CASES = [
     ("float32", "node", "central", "lsrk4", 2),
     ("float32", "gemm", "upwind", "ab3", 2),
     ("float64", "gemm", "central", "lsrk4", 1),
+    ("float32", "tensor", "upwind", "lsrk4", 2),
+    ("float32", "tensor", "upwind", "ab3", 4),
     ("float64", "microblock", "upwind", "lsrk4", 2),
+    # slow on the stand-in, which compiles these for long
+    ("float32", "tensor", "upwind", "lsrk4", 3),
+    ("float32", "tensor", "central", "ab3", 2),
+    ("float32", "blocks", "central", "ab3", 3),
+    ("float64", "blocks", "upwind", "lsrk4", 2),
+    ("float32", "element", "upwind", "ab3", 2),
 ]
+NUM_QUICK = 7
 HARD = {"acoustic": "rigid", "p": "free", "s": "symmetry", "maxwell": "pec"}
 
 
@@ -247,7 +256,7 @@ def fields_of(sim):
 @pytest.mark.parametrize(
     "name, case",
     [
-        pytest.param(name, case, marks=[pytest.mark.slow] * ((i + j) % 3 and not REAL))
+        pytest.param(name, case, marks=[SLOW] * (((i + j) % 3 or j >= NUM_QUICK) and not REAL))
         for i, name in enumerate(["acoustic", "s", "maxwell"])
         for j, case in enumerate(CASES)
     ],

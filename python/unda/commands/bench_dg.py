@@ -26,7 +26,7 @@ from ..problem.mesh import MAX_DEGREE, Mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
 from . import bench_dg_gaps, bench_dg_klockner, bench_dg_modave
-from .dg_case import numbered_box
+from .dg_case import compile_ahead, numbered_box
 from .measuring import (
     figure,
     grouped,
@@ -44,7 +44,10 @@ from .measuring import (
 PHYSICS = ("acoustic", "elastic", "maxwell")
 #: What `--paper` names: modules with `FIGURES`, `USES`, `run`.
 PAPERS = {"gaps": bench_dg_gaps, "klockner2009": bench_dg_klockner, "modave2016": bench_dg_modave}
-_CASES = ("physics", "degrees", "shape", "mesh", "metric", "integrator", "flux", "dtype", "nodes")
+_CASES = (
+    "physics", "degrees", "shape", "mesh", "metric", "integrator", "flux", "dtype", "nodes", "elements"
+)  # fmt: skip
+_SIZE = ("elements", "shape", "mesh")  # of a small problem
 _GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
 
 _COLUMNS = (
@@ -54,6 +57,10 @@ _COLUMNS = (
     ("sim s/s", "simulated_per_second", ".3g"),
 )  # fmt: skip
 _HEX_COLUMNS = (*_COLUMNS[:2], ("metric", "metric", "s"), *_COLUMNS[2:])
+_SMALL_COLUMNS = (
+    ("N", "degree", "d"), ("integrator", "integrator", "s"), ("asked for", "asked", "s"), *_COLUMNS[1:3],
+    ("us/step", "us", ".4g"), ("steps a launch", "resident", "d"), ("GDOF/s", "gdof_per_second", ".3g"),
+)  # fmt: skip
 
 
 def _physics(text: str) -> list[str]:
@@ -92,10 +99,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     bench_dg_gaps.arguments(parser)
     parser.add_argument(
+        "--hits", action="store_true",
+        help="of --paper modave2016: hit rates of the caches, too, with NVIDIA's profiler ncu, some minutes",
+    )  # fmt: skip
+    parser.add_argument(
         "--append", action="store_true",
         help="add to the rows of the JSON file, of the same device and commit",
     )  # fmt: skip
     parser.add_argument("--nodes", type=positive, help="at least (16e6 acoustic, else 4e6; 2e5 on a CPU)")
+    parser.add_argument(
+        "--elements", type=lambda text: int(positive(text)) or 1,
+        help="instead of --nodes: at least so many cells, such as 1000, whose steps take microseconds; then "
+        "kernels are compiled ahead on all cores",
+    )  # fmt: skip
     parser.add_argument(
         "--steps", type=lambda text: int(positive(text)) or 1, help="steps timed, at most (1000)"
     )
@@ -206,6 +222,7 @@ def run(args: argparse.Namespace) -> int:
     if args.paper:
         return _run_paper(args, PAPERS[args.paper])
     refuse_idle(args, "configurations", "with --paper gaps")
+    refuse_idle(args, "hits", "with --paper modave2016")
     refuse_idle(args, "quick figures", f"with --paper {','.join(sorted(PAPERS))}")
     if args.shape == "tet":
         refuse_idle(args, "metric", "with --shape hex")
@@ -214,15 +231,25 @@ def run(args: argparse.Namespace) -> int:
     _check_degrees(args)
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
+    if args.elements and args.nodes:
+        raise ArgumentError("nodes and elements are both given, expected one of them: each is the size")
     device = choose_device(args.device)
     limits = device_limits(device, threads=args.threads)
     about = heading(device, limits, args.threads)
+    if args.elements and device != "cpu":
+        size = {name: getattr(args, name) for name in _SIZE}
+        ahead = [
+            (physics, {**case, **size})
+            for physics, degree in product(args.physics, args.degrees)
+            for case in _cases(args, degree, device)
+        ]
+        compile_ahead(ahead, device, compile_small)
     for physics in args.physics:
         head = {"benchmark": "dg", "physics": physics, **about, "flux": args.flux, "shape": args.shape,
                 "mesh": args.mesh}  # fmt: skip
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
         print(physics)
-        columns = _HEX_COLUMNS if args.shape == "hex" else _COLUMNS
+        columns = _HEX_COLUMNS if args.shape == "hex" else _SMALL_COLUMNS if args.elements else _COLUMNS
         measured(_rows(args, physics, device, limits), columns, output, head, _draw,
                  append=args.append)  # fmt: skip
     return 0
@@ -248,9 +275,21 @@ def _run_paper(args: argparse.Namespace, paper: Any) -> int:
             raise ArgumentError(f"figures has {word!r}, expected some of {','.join(paper.FIGURES)}")
     if "," in args.figures and "FIGURE" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with FIGURE in it, for each of them")
+    if args.paper != "modave2016":
+        refuse_idle(args, "hits", "with --paper modave2016")
     if args.paper != "gaps":
         refuse_idle(args, "configurations", "with --paper gaps")
     return int(paper.run(args))
+
+
+def _cases(args: argparse.Namespace, degree: int, device: str) -> list[dict[str, Any]]:
+    """List keywords of `DG`: every precision, integrator and kernel."""
+    kernels = args.kernels.split(",") if device != "cpu" else ["auto"]
+    return [
+        {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux, "kernel": kernel,
+         "kernel_options": {"metric": args.metric} if args.metric else None}
+        for dtype, integrator, kernel in product(args.dtype.split(","), args.integrator.split(","), kernels)
+    ]  # fmt: skip
 
 
 def _rows(
@@ -261,13 +300,25 @@ def _rows(
     for degree in args.degrees:
         num_node = lib.unda_element_num_node(getattr(lib, f"UNDA_{args.shape.upper()}"), degree)
         nodes = args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5)
+        if args.elements:
+            nodes = float(num_node * args.elements)
         mesh = numbered_box(nodes, num_node, args.shape, args.mesh)
-        for dtype, integrator, kernel in product(
-            args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
-        ):
-            case = {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux,
-                    "kernel": kernel,
-                    "kernel_options": {"metric": args.metric} if args.metric else None}  # fmt: skip
-            yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps or 1000,
-                          seconds=args.seconds or (20.0 if on_gpu else 3.0),
-                          threads=args.threads)  # fmt: skip
+        for case in _cases(args, degree, device):
+            row = measure(
+                mesh, case, physics=physics, device=device, limits=limits, threads=args.threads,
+                steps=args.steps or 1000, seconds=args.seconds or (20.0 if on_gpu else 3.0),
+            )  # fmt: skip
+            options = row["kernel_options"] or {}
+            yield {
+                **row, "asked": case["kernel"], "us": 1e3 * row["ms"], "resident": options.get("resident", 1)
+            }  # fmt: skip
+
+
+def compile_small(physics: str, case: dict[str, Any], device: str) -> None:
+    """Compile into the cache all that steps of a small problem need, which depends on its size."""
+    options = {name: value for name, value in case.items() if name not in _SIZE}
+    shape, degree = case["shape"], case["degree"]
+    num_node = int(lib.unda_element_num_node(getattr(lib, f"UNDA_{shape.upper()}"), degree))
+    mesh = numbered_box(float(num_node * case["elements"]), num_node, shape, case["mesh"])
+    with _simulation(mesh, physics, options, device, None) as sim:
+        sim.step(64)  # a call that is long enough for launches of many steps

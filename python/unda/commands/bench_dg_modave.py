@@ -30,6 +30,7 @@ from ..method import speed
 from ..problem.mesh import Mesh
 from . import modave_pictures, roofline
 from .dg_case import compile_ahead, cuda_device, simulation, tet_box, timed_steps
+from .hit_rates import hit_rates
 from .measuring import Columns, heading, measured, print_row, print_titles, save
 from .modave_paper import ELASTIC_OVER_ACOUSTIC, FASTEST, NET, OF_PEAK, OF_ROOF, PADDED, TABLE5
 
@@ -62,7 +63,9 @@ _FUNCTIONS: Columns = (
     ("GB/s", "gbytes_per_second", ".0f"), ("% of roof", "percent_of_roofline", ".1f"),
     ("registers", "registers", "d"), ("local B", "spill_bytes", "d"), ("shared B", "shared_bytes", "d"),
     ("threads", "threads", "d"), ("blocks/SM", "blocks", "d"), ("occupied %", "percent_occupied", ".0f"),
+    ("L1 hits %", "l1_hit", ".0f"), ("L2 hits %", "l2_hit", ".0f"),
     ("their reg.", "paper_registers", ".0f"), ("theirs, %", "paper_occupied", ".0f"),
+    ("their hits %", "paper_hit", ".0f"),
 )  # fmt: skip
 _NET: Columns = (
     ("kernel", "kernel", "s"), ("physics", "physics", "s"), ("best N", "degree", "d"),
@@ -142,20 +145,50 @@ def _kernel_rows(args: argparse.Namespace, device: str, limits: dict[str, float]
 
 
 def functions(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a function: time a node, place under the roof, what it has beside the paper's table 5."""
+    """Return a row a function: time a node, place under the roof, what it has beside the paper's table 5.
+
+    Functions of the paper that ours have no counterpart of follow those of the same kernel, with dashes.
+    """
     found = []
-    for row in roofline.by_function(rows):
-        paper = TABLE5.get((row["kernel"], row["function"]), {}).get(row["degree"], (None, None))
-        beside = paper if row["physics"] == "acoustic" else (None, None)
-        whole = row.get("occupancy")
-        found.append({
-            **dict.fromkeys(("registers", "spill_bytes", "shared_bytes", "threads", "blocks")), **row,
-            "ns_per_node": 1e6 * row["functions"][row["function_name"]]["ms"]
-            / row["num_elem"] / row["num_node"],
-            "percent_occupied": None if whole is None else 100 * whole,
-            "paper_registers": beside[0], "paper_occupied": beside[1],
-        })  # fmt: skip
-    return found
+    for row in rows:
+        table = TABLE5 if row["physics"] == "acoustic" else {}
+        theirs = {
+            name: of.get(row["degree"]) for (kernel, name), of in table.items() if kernel == row["kernel"]
+        }
+        for one in roofline.by_function([row]):
+            ms, whole = row["functions"][one["function_name"]]["ms"], one.get("occupancy")
+            found.append({
+                **one, "ns_per_node": 1e6 * ms / row["num_elem"] / row["num_node"],
+                "percent_occupied": None if whole is None else 100 * whole,
+                **_theirs(theirs.pop(one["function"], None)),
+            })  # fmt: skip
+        found += [
+            {**{key: row[key] for key in ("physics", "degree", "kernel")}, "function": f"({name})",
+             **_theirs(paper)}
+            for name, paper in theirs.items() if paper
+        ]  # fmt: skip
+    dashes = dict.fromkeys(key for _, key, _ in _FUNCTIONS)
+    return [{**dashes, **row} for row in found]
+
+
+def _theirs(paper: tuple[float, ...] | None) -> dict[str, float | None]:
+    registers, occupied, hit, *_ = paper or (None, None, None)
+    return {"paper_registers": registers, "paper_occupied": occupied, "paper_hit": hit}
+
+
+def add_hits(result: dict[str, Any], device: str) -> None:
+    """Add the hit rates of the functions of acoustic waves, as far as ncu gives them, and say so."""
+    rows = [row for row in result["rows"] if row["physics"] == "acoustic"]
+    named = [[name for name in row["functions"] if name.startswith("dg_")] for row in rows]
+    cases = [
+        {"physics": "acoustic", "nodes": row["num_elem"] * row["num_node"], "functions": names,
+         "case": {"degree": row["degree"], **_CASE, "kernel": row["kernel"]}}
+        for row, names in zip(rows, named, strict=True)
+    ]  # fmt: skip
+    found, result["hits_from"] = hit_rates(cases, device)
+    for row, of in zip(rows, found or [], strict=False):
+        for name, rates in of.items():
+            row["functions"][name] = {**row["functions"][name], **rates}
 
 
 def net(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -311,6 +344,12 @@ HOW: dict[str, tuple[_Rows, Columns, Callable[[Path, dict[str, Any]], None]]] = 
 }
 
 
+def why_no_hits(result: dict[str, Any]) -> str:
+    """Return why a table has no hit rates, as the end of its title; nothing if it has."""
+    said = result.get("hits_from", "--hits measures them, with ncu")
+    return "" if said == "ncu" else f" (no hit rates: {said})"
+
+
 def _finish(path: Path, figure: str) -> None:
     """Add the tables to a result; print them."""
     result = json.loads(path.read_text())
@@ -318,7 +357,11 @@ def _finish(path: Path, figure: str) -> None:
     if figure == "kernels":
         result["net"], result["stated"] = net(result["rows"]), stated(result["rows"])
         tables = [
-            ("figures 3 to 5 by function, table 5", _FUNCTIONS, functions(result["rows"])),
+            (
+                "figures 3 to 5 by function, table 5" + why_no_hits(result),
+                _FUNCTIONS,
+                functions(result["rows"]),
+            ),
             ("figure 6, net throughput", _NET, result["net"]),
             ("section 4.3", _STATED, result["stated"]),
         ]
@@ -355,5 +398,9 @@ def run(args: argparse.Namespace) -> int:
         head = {"benchmark": "dg", "paper": args.paper, "figure": figure, **about}
         rows, columns, draw = HOW[figure]
         measured(rows(args, device, limits), columns, path, head, draw, append=args.append)
+        if figure == "kernels" and args.hits:
+            result = json.loads(path.read_text())
+            add_hits(result, device)
+            save(path, result)
         _finish(path, figure)
     return 0

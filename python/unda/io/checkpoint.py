@@ -59,7 +59,8 @@ def load(path: Any, *, device: str | None = None) -> DG | SEM | FD:
     path : str or Path
     device : str, optional
         Where to continue; by default where it ran. Bits are the same on the same engine and model of
-        GPU.
+        GPU. A model that lacks what the file's kernel needs, such as tensor cores, goes on with what
+        "auto" takes; the log says so.
 
     Returns
     -------

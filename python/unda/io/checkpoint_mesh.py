@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import lib
+from .._core import lib, logger
 from ..errors import ArgumentError, FileError
 from ..exact import from_config as solution_from_config
+from ..limits import choose_device, device_info
 from ..problem._shapes import MAX_DEGREE
 from ..problem.mesh import Mesh
 from . import _hdf
@@ -112,11 +113,24 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         return SEM(
             mesh, medium, degree=degree, boundary=boundary, assembly=kernel, kernel_options=options, **common
         )
-    return DG(
-        mesh, medium, degree=degree, boundary=boundary,
-        flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
-        kernel=kernel, kernel_options=options, **common,
-    )  # fmt: skip
+    common |= {"flux": _hdf.entry(config, "flux", str), "integrator": _hdf.entry(config, "integrator", str)}
+    common |= {"degree": degree, "boundary": boundary}
+    try:
+        return DG(mesh, medium, kernel=kernel, kernel_options=options, **common)
+    except ArgumentError as error:
+        if kernel == "auto" or not _is_other(config, common["device"]):
+            raise
+        # Bits are the same on the same model of GPU alone: a device that lacks what the kernel needs takes
+        # another.
+        sim = DG(mesh, medium, **common)
+        logger.warning("%s; the file's run goes on with kernel %s", error, sim.config["kernel"])
+        return sim
+
+
+def _is_other(config: dict[str, Any], device: str) -> bool:
+    """Return whether the device where a run goes on is of another model than where it was."""
+    there = device_info(choose_device(device))
+    return any(there.get(word) != config.get(word) for word in ("device_name", "compute_capability"))
 
 
 def settle(sim: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._check import call_at, field_names, field_values
+from .._fixed import Fixed
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import Medium, group_of
 
@@ -60,7 +61,7 @@ class Channels:
         return made
 
 
-class Receivers:
+class Receivers(Fixed):
     """Traces recorded by a simulation; made by ``sim.add_receivers``.
 
     Attributes
@@ -92,6 +93,8 @@ class Receivers:
     ((1, 5), 5)
     """
 
+    _otherwise = "sim.add_receivers(...) adds others"
+
     def __init__(
         self,
         points: np.ndarray,
@@ -118,6 +121,10 @@ class Receivers:
         self._dtype = dtype
         self._bind: Callable[[Any], Any] | None = None
         self.clear(0.0, 0)
+        self._fix()
+
+    def _advice(self, name: str) -> str | None:
+        return None if name == "name" else super()._advice(name)
 
     def clear(self, t0: float, step: int) -> None:
         """Discard all samples; the next one belongs to time t0 + step dt."""

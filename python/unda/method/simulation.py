@@ -9,8 +9,8 @@ from __future__ import annotations
 import operator
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._check import flag, integer, number
 from .._core import lib, new
+from .._fixed import Fixed
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
 from ..limits import device_info
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _TF32 = "products in TF32 (errors up to 2e-3 of the sum of their terms' magnitudes)"
 
 
-class Simulation(Pictures):
+class Simulation(Fixed, Pictures):
     """A wave in time; made by a method such as `unda.DG`.
 
     Attributes
@@ -66,6 +67,19 @@ class Simulation(Pictures):
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
     _told: frozenset[str] = frozenset()  # warnings issued so far
+    _instead: ClassVar[Mapping[str, str]] = {
+        "dt": "make another simulation with dt=, cfl= or sample_dt=",
+        "t": "sim.set(..., t=) and sim.reset() start the clock",
+        "step_count": "sim.set(...) and sim.reset() start it again",
+        "receivers": "sim.add_receivers(...) adds some",
+        **{name: f"make another simulation with {name}=" for name in (
+            "mesh", "grid", "medium", "degree", "order", "flux", "integrator", "dtype", "device", "boundary",
+            "threads", "kernel", "kernel_options", "cfl", "sample_dt", "layer", "scheme",
+        )},
+    }  # fmt: skip
+
+    def _advice(self, name: str) -> str | None:
+        return f"sim.set({name}=...) sets a field" if name in self.fields else super()._advice(name)
 
     # ---- what a method adds ----
 
@@ -136,6 +150,7 @@ class Simulation(Pictures):
         launch = max(1, (parts or {}).get("levels", 1))
         self._stepping = Stepping(self._solver, self._points, len(self.fields), self.dt, self.dtype, launch)
         living.add(self)
+        self._fix()
 
     @property
     def t(self) -> float:
@@ -149,7 +164,11 @@ class Simulation(Pictures):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes of tables and state, on the host and on the device."""
+        """Bytes of tables and state, on the host and on the device.
+
+        Those of launches of many steps are taken by the first call that is long enough, and count from the
+        start. What sources and receivers need comes on top.
+        """
         info = self._solver.info()
         return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
 
@@ -178,6 +197,7 @@ class Simulation(Pictures):
             self._solver.add(
                 lib.unda_solver_add_incident, given, self._solver.waves, [(source, wave, len(elem))]
             )
+            source._fix()
             return
         many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
         sources: list[Any] = list(source) if many else [source]  # type: ignore[arg-type]
@@ -195,6 +215,8 @@ class Simulation(Pictures):
             added = [(one, self._stepping.amplitude(one)) for one in parts]
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
+        for one in sources:
+            one._fix()
 
     def _refuse_late(self, again: bool) -> None:
         """Raise if a source was added already, or the first step was done."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._check import number, unit_vector, vector
+from .._fixed import Fixed
 from ..errors import ArgumentError
 from ..exact import ExactSolution, plane_wave
 from ._shapes import FACES
@@ -35,7 +36,7 @@ class Driven(NamedTuple):
     wave: ExactSolution
 
 
-class PlaneWave:
+class PlaneWave(Fixed):
     """A plane wave that comes in from outside, added by `DG.add_source`.
 
     With `region` the cells of those tags hold the total field, the others the scattered one, and the wave
@@ -102,6 +103,8 @@ class PlaneWave:
     >>> np.round(sample, 2) + 0.0
     array([1., 0.])
     """
+
+    _otherwise = "it was added to a simulation, which goes on with it as it was; make another wave"
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._check import choice
+from .._fixed import Fixed
 from .._parallel import ahead
 from ..errors import ArgumentError
 from ._values import ARRAYS, Array, ByNode, ByPlace, ByTag, Nodes, Number, Rule, Value, Values, accept
@@ -49,7 +50,7 @@ def _div_and_curl(x: str, y: str, z: str, unit: str) -> dict[str, Derived]:
     }
 
 
-class Medium:
+class Medium(Fixed):
     """Base of all media; use a subclass such as `Acoustic`.
 
     Each parameter is given as a number, as a dict from tag names of the mesh to numbers, as an
@@ -105,6 +106,11 @@ class Medium:
         for name, one in self._values.items():
             if len(one.shape) == 2 and self.per == "cell":
                 raise ArgumentError(f"{name} is an array of shape {one.shape}; {ARRAYS}")
+        self._fix()
+
+    def _advice(self, name: str) -> str | None:
+        given = name in self._values or name == "per"
+        return f"make another medium with {name}=" if given else super()._advice(name)
 
     @property
     def traces(self) -> dict[str, str]:

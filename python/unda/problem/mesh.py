@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._check import integer
 from .._core import lib
+from .._fixed import Fixed
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
 from ._shapes import MAX_DEGREE, SHAPES, SIZES
 from .grid import SIDES
 
 
-class Mesh:
+class Mesh(Fixed):
     """A mesh of tetrahedra (or hexahedra), connected and checked.
 
     Parameters
@@ -86,6 +87,8 @@ class Mesh:
     >>> mesh.num_elem, mesh.boundary_names
     (1, ('boundary',))
     """
+
+    _otherwise = "make another mesh, unda.Mesh(mesh.vertices, mesh.cells, ...)"
 
     def __init__(
         self,
@@ -159,6 +162,10 @@ class Mesh:
         self.worst_elem = int(info.worst_elem)
         self.tag_names = tag_table(tag_names, self.tags)
         self.origin: dict[str, Any] = {"made_by": "arrays"}
+        self._fix()
+
+    def _advice(self, name: str) -> str | None:
+        return None if name == "origin" else super()._advice(name)
 
     def _copy(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         """Copy one array out of the C mesh; read-only, because a mesh never changes."""

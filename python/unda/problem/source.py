@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import number, of_type, unit_vector, vector
+from .._fixed import Fixed
 from ..errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
 
 
-class Source:
+class Source(Fixed):
     """Base of all point sources; use a subclass such as `VolumeInjection`.
 
     Attributes
@@ -38,6 +39,8 @@ class Source:
     unit: ClassVar[str]
     _kinds: ClassVar[dict[str, type[Source]]] = {}
     _whole: Source | None = None  # of a part of a source, which a method has made: the source
+
+    _otherwise = "it was added to a simulation, which goes on with it as it was; make another source"
 
     def __init_subclass__(cls) -> None:
         cls._kinds[cls.__name__] = cls
