@@ -158,6 +158,9 @@ static bool is_resident_there(const unda_solver *s, bool large, struct plan *pla
 {
     enum { NUM_SM = 132, SHARED_BYTES = 227 << 10 };
     int64_t tile = tile_of(s, NUM_SM);
+    /* products 2: kernel blocks alone has tensor cores multiply in float32 */
+    if (s->options.precision == UNDA_FLOAT32 && kernel_part(&s->options, "products") == 2)
+        return false;
     return s->options.shape == UNDA_TET && !s->options.no_graph &&
            kernel_part(&s->options, "resident") != 1 && tile > 0 && (large || is_small(s, tile)) &&
            choose(s, tile, SHARED_BYTES, plan);

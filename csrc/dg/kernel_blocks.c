@@ -1,6 +1,7 @@
 /* kernel_blocks.c: kernel blocks: one stage in one pass, the products as the four blocks of blocks.h. Not here: the
  * blocks (blocks.c), the device code (cuda/dg/blocks.cu). Measurements: benchmarks/NOTES.md. */
 #include "blocks.h"
+#include "half.h"
 #include "kernel.h"
 
 #include <string.h>
@@ -9,11 +10,15 @@ enum { ROWS, COLS, TILE, BLOCKS, UNROLL, MATRIX, TURNS, AHEAD, PRODUCTS, NUM_PAR
 
 /* Values of part matrix: where the products read the blocks' entries. */
 enum { THROUGH_CACHES = 1, IN_SHARED };
-/* Values of part products: by whom. Tensor cores multiply eight rows, columns and inputs four by four. */
+/* Values of part products: by whom. Tensor cores multiply eight columns at once; in float64 eight rows and four inputs, in
+ * float32, as pairs of FP16 numbers, sixteen of each. */
 enum { BY_THREADS = 1, ON_TENSOR_CORES };
-enum { UNIT = 8, DEPTH = 4, WARP = 32 };
+enum { SPLIT_CAPABILITY = 80 };
+enum { UNIT = 8, WARP = 32 };
 
 enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
+/* As pairs of FP16 numbers: words before the matrices in the table. */
+enum { HEAD = 4 };
 
 /* Blocks with the most columns first (block_rows.h). */
 static const int order[NUM_BLOCK] = {1, 0, 3, 2};
@@ -70,19 +75,37 @@ static bool on_tensor_cores(const struct plan *plan)
     return plan->part[PRODUCTS] == ON_TENSOR_CORES;
 }
 
-/* Steps of a block on tensor cores. */
-static int num_step(const struct block_sizes *sizes, int block)
+/* Whether numbers there are pairs of FP16 numbers. */
+static bool is_split(const unda_solver *s, const struct plan *plan)
 {
-    return round_up(block_columns(sizes, block), DEPTH) / DEPTH;
+    return on_tensor_cores(plan) && s->options.precision == UNDA_FLOAT32;
+}
+
+/* Rows and inputs of a step there. */
+static int unit_rows(const unda_solver *s)
+{
+    return s->options.precision == UNDA_FLOAT32 ? 16 : 8;
+}
+static int unit_inputs(const unda_solver *s)
+{
+    return s->options.precision == UNDA_FLOAT32 ? 16 : 4;
+}
+
+/* Inputs of a block there, whole steps; in float32 those of nodes and those of faces are apart. */
+static int num_input(const unda_solver *s, const struct block_sizes *sizes, int block)
+{
+    int depth = unit_inputs(s), nodes = sizes->nodes[block ^ 1], faces = sizes->faces[block];
+    return s->options.precision == UNDA_FLOAT32 ? round_up(nodes, depth) + round_up(faces, depth)
+                                                : round_up(nodes + faces, depth);
 }
 
 /* Entries of the orbits of a warp there, in all four blocks. */
-static int warp_entries(const struct block_sizes *sizes, int rows)
+static int warp_entries(const unda_solver *s, const struct block_sizes *sizes, int rows)
 {
-    int steps = 0;
+    int inputs = 0;
     for (int block = 0; block < NUM_BLOCK; block++)
-        steps += num_step(sizes, block);
-    return steps * DEPTH * rows;
+        inputs += num_input(s, sizes, block);
+    return inputs * rows;
 }
 
 /* Tiles of rows that warps or threads take: of each block, or on tensor cores of orbits. */
@@ -91,11 +114,11 @@ static int num_tile(const struct plan *plan, const struct rows *at)
     return on_tensor_cores(plan) ? round_up(at->sizes.nodes[0], plan->rows) / plan->rows : at->tiles;
 }
 
-static int64_t count_entries(const struct plan *plan, const struct rows *at)
+static int64_t count_entries(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     /* the last column asks for one more, the last step for two */
     if (on_tensor_cores(plan))
-        return num_tile(plan, at) * warp_entries(&at->sizes, plan->rows) + 2 * DEPTH * plan->rows;
+        return num_tile(plan, at) * warp_entries(s, &at->sizes, plan->rows) + 2 * unit_inputs(s) * plan->rows;
     int count = plan->rows;
     for (int block = 0; block < NUM_BLOCK; block++)
         count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
@@ -120,12 +143,38 @@ static int run_of(const unda_solver *s, int tile)
     return run;
 }
 
+/* A pitch that lets rows of four words stand in different banks (cuda/dg/block_sizes.h). */
+static int odd_quads(int words)
+{
+    return words / 4 % 2 ? words : words + 4;
+}
+
 /* Words that the sums of jumps have more than the state, whose place they take. */
 static int missing_room(const unda_solver *s, const struct plan *plan, const struct rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
-    return at->num_face * at->pitch -
-           at->num_node * (p->num_ref * plan->tile + plan_tile_pad(s, plan, run_of(s, plan->tile)));
+    int words = p->num_ref * plan->tile;
+    int pitch = is_split(s, plan) ? odd_quads(words) : words + plan_tile_pad(s, plan, run_of(s, plan->tile));
+    return at->num_face * at->pitch - at->num_node * pitch;
+}
+
+/* As pairs of FP16 numbers: struct tile of cuda/dg/tile.h with the sizes that decide their scales. */
+static int split_tile_bytes(const unda_solver *s, const struct plan *plan)
+{
+    enum { MOST_GROUP = 8 };
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int tile = plan->tile, unit = tile == 4 ? 8 : 4, faces = dg->space.num_face,
+        nodes = dg->space.num_face_node;
+    int most = round_up(nodes, unit), lanes = plan->threads / tile, jumps = p->num_jump[dg->both_jumps];
+    lanes = (lanes < most ? lanes : most) / unit * unit;
+    int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit),
+        kinds = p->grad_div ? 2 * p->grad_div : 2;
+    int state = dg->space.num_node * odd_quads(p->num_ref * tile) + plan->tile_room,
+        jump = faces * nodes * odd_quads(jumps * tile);
+    return 4 * (round_up(state, 4) + jump +
+                tile * (faces * p->num_lift_coef + (kinds + faces * jumps) * slots + kinds +
+                        DIRECTIONS * num_column(s, plan)));
 }
 
 /* Threads of a block and its memory; tile and rows are known. */
@@ -134,6 +183,7 @@ static void size(const unda_solver *s, struct plan *plan)
     struct rows at = find_rows(s, plan);
     int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
     plan->threads = round_up(work, plan->tile);
+    bool split = is_split(s, plan);
     /* The sums of jumps take the place of the state where a single turn has read it by then (block_rows.h). */
     int room = missing_room(s, plan, &at);
     plan->tile_room = room > 0 && on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
@@ -141,10 +191,15 @@ static void size(const unda_solver *s, struct plan *plan)
     int inputs = at.num_node + (apart ? at.num_face : 0);
     int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
     int rows = inputs > results ? inputs : results;
-    plan->shared_bytes = plan_tile_bytes(s, plan, run_of(s, plan->tile)) + rows * at.pitch * s->real_bytes;
-    plan->num_matrix = count_entries(plan, &at);
+    int orbit_words = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]);
+    plan->shared_bytes =
+        rows * at.pitch * s->real_bytes + (split ? split_tile_bytes(s, plan) + 4 * orbit_words
+                                                 : plan_tile_bytes(s, plan, run_of(s, plan->tile)));
+    int64_t entries = count_entries(s, plan, &at);
     if (plan->part[MATRIX] == IN_SHARED)
-        plan->shared_bytes += (int)plan->num_matrix * s->real_bytes;
+        plan->shared_bytes += (int)entries * s->real_bytes;
+    plan->num_matrix = split ? 0 : entries;
+    plan->num_table = orbit_words + (split ? HEAD + entries : NODE_WORDS * at.num_node);
 }
 
 /* Bytes that a block can have on an H200; and has by default. */
@@ -184,6 +239,16 @@ static const int tiles[NUM_PHYSICS][2][MAX_DEGREE + 1][NUM_PART] = {
                                     [8] = {8, 3, 4, 2, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES},
                                     [9] = {8, 3, 4, 1, 2, THROUGH_CACHES, 2, 1, ON_TENSOR_CORES}}};
 
+/* In float32 on tensor cores, measured on an H100: where they are faster than by threads and than fused. Below degree 9
+ * "auto" has taken kernel tensor before. */
+static const int split_tiles[NUM_PHYSICS][MAX_DEGREE + 1][NUM_PART] = {
+    [UNDA_ACOUSTIC] = {[9] = {16, 3, 8, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
+    [UNDA_ELASTIC] = {[7] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [8] = {32, 3, 4, 2, 1, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [9] = {16, 3, 4, 1, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}},
+    [UNDA_MAXWELL] = {[8] = {16, 3, 4, 3, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES},
+                      [9] = {16, 3, 4, 2, 2, THROUGH_CACHES, 1, 1, ON_TENSOR_CORES}}};
+
 /* What was not measured: eight rows in float32, four in float64, of as many elements a block as there is room for. */
 static void usual_parts(const unda_solver *s, struct plan *plan)
 {
@@ -201,12 +266,14 @@ static void usual_parts(const unda_solver *s, struct plan *plan)
 
 /* Threads that a block should not exceed where nothing was measured. */
 enum { MOST_THREADS = 768 };
+/* Threads of an SM that have 100 registers each, which products in float32 need. */
+enum { MOST_HELD = 640 };
 
 /* On tensor cores: four elements, the fewest that leave no lane idle. */
 static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
 {
     int *part = plan->part;
-    part[ROWS] = plan->rows = UNIT;
+    part[ROWS] = plan->rows = unit_rows(s);
     part[COLS] = 3;
     part[BLOCKS] = 1;
     part[UNROLL] = 2;
@@ -216,18 +283,58 @@ static void usual_tensor_parts(const unda_solver *s, struct plan *plan)
     size(s, plan);
     part[TURNS] = plan->shared_bytes > USUAL_SHARED ? num_chunk(s) : 1;
     for (size(s, plan); plan->threads > MOST_THREADS; size(s, plan))
-        part[ROWS] = plan->rows += UNIT;
+        part[ROWS] = plan->rows += unit_rows(s);
+}
+
+/* In float32 eight, a strip of columns, where two blocks have room. */
+static void usual_split_parts(const unda_solver *s, struct plan *plan)
+{
+    usual_tensor_parts(s, plan);
+    struct plan wide = *plan;
+    wide.part[TILE] = wide.tile = 8;
+    size(s, &wide);
+    if (2 * wide.shared_bytes <= MOST_SHARED && 2 * wide.threads <= MOST_HELD)
+        *plan = wide;
+    int room = MOST_SHARED / plan->shared_bytes, held = MOST_HELD / plan->threads, *part = plan->part;
+    part[BLOCKS] = room < held ? room : held;
+    part[BLOCKS] = part[BLOCKS] > 1 ? part[BLOCKS] : 1;
+}
+
+/* Whether a tile of plain arithmetic is asked for. */
+static bool wants_threads(const unda_solver_options *o)
+{
+    return !kernel_part(o, "products") &&
+           (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
+}
+
+/* Whether products in float32 on tensor cores are asked for, or measured to be worth it (benchmarks/NOTES.md). */
+static bool prefers_split(const unda_solver *s)
+{
+    const unda_solver_options *o = &s->options;
+    int capability = dg_tables(s)->capability, given = kernel_part(o, "products");
+    if (o->precision != UNDA_FLOAT32 || (capability && capability < SPLIT_CAPABILITY) || given == BY_THREADS)
+        return false;
+    return given == ON_TENSOR_CORES ||
+           (!dg_tables(s)->both_jumps && !wants_threads(o) && split_tiles[o->physics][o->degree][PRODUCTS]);
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
+    /* in float32 by name plain arithmetic, unless it is asked for */
+    bool auto_split = prefers_split(s) && !kernel_is(o, "blocks");
     int given = kernel_part(o, "products");
-    int products = given ? given : plan_has_double_tensor_cores(s) ? ON_TENSOR_CORES : BY_THREADS;
+    int products = given                                           ? given
+                   : plan_has_double_tensor_cores(s) || auto_split ? ON_TENSOR_CORES
+                                                                   : BY_THREADS;
     struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
-    const int *measured = tiles[o->physics][o->precision][o->degree];
+    bool split = products == ON_TENSOR_CORES && o->precision == UNDA_FLOAT32;
+    const int *measured =
+        split ? split_tiles[o->physics][o->degree] : tiles[o->physics][o->precision][o->degree];
     if (measured[PRODUCTS] == products)
         memcpy(plan.part, measured, sizeof tiles[0][0][0]);
+    else if (products == ON_TENSOR_CORES && o->precision == UNDA_FLOAT32)
+        usual_split_parts(s, &plan);
     else if (products == ON_TENSOR_CORES)
         usual_tensor_parts(s, &plan);
     else
@@ -239,15 +346,20 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
 {
     const int *part = plan->part;
     int columns = DIRECTIONS * num_column(s, plan) * part[TILE];
-    if (s->options.precision != UNDA_FLOAT64)
-        FAIL(UNDA_ERR_ARG, "products is %d, on tensor cores, found dtype float32, expected float64: take %d",
-             ON_TENSOR_CORES, BY_THREADS);
-    if (part[ROWS] % UNIT || part[TILE] % DEPTH || WARP % part[TILE] || columns / UNIT % part[COLS])
+    int rows = unit_rows(s), capability = dg_tables(s)->capability;
+    if (s->options.precision == UNDA_FLOAT32 && capability && capability < SPLIT_CAPABILITY)
+        FAIL(UNDA_ERR_ARG,
+             "products is %d, in float32 on tensor cores, and needs a device of compute capability %d.%d, "
+             "found "
+             "%d.%d: take products %d",
+             ON_TENSOR_CORES, SPLIT_CAPABILITY / 10, SPLIT_CAPABILITY % 10, capability / 10, capability % 10,
+             BY_THREADS);
+    if (part[ROWS] % rows || part[TILE] % 4 || WARP % part[TILE] || columns / UNIT % part[COLS])
         FAIL(UNDA_ERR_ARG,
              "rows is %d, tile %d and cols %d, expected rows a multiple of %d, tile 4, 8, 16 or 32, and cols "
              "a "
-             "divisor of %d: tensor cores multiply eight rows and columns at once; or take products %d",
-             part[ROWS], part[TILE], part[COLS], UNIT, columns / UNIT, BY_THREADS);
+             "divisor of %d: tensor cores multiply %d rows and eight columns at once; or take products %d",
+             part[ROWS], part[TILE], part[COLS], rows, columns / UNIT, rows, BY_THREADS);
     return UNDA_OK;
 }
 
@@ -266,6 +378,11 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->tile = part[TILE];
     plan->rows = part[ROWS];
     size(s, plan);
+    if (is_split(s, plan) && plan->threads < 4 * plan->tile)
+        FAIL(UNDA_ERR_ARG,
+             "cols %d and tile %d make %d threads a block, expected four an element at least: take fewer "
+             "cols or elements",
+             part[COLS], part[TILE], plan->threads);
     if (plan->threads > 1024)
         FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %d threads a block, expected at most 1024",
              part[ROWS], part[COLS], part[TILE], plan->threads);
@@ -274,8 +391,6 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
              "tile %d needs %d KB of shared memory a block at degree %d, expected at most %d: take "
              "fewer elements",
              part[TILE], plan->shared_bytes >> 10, s->options.degree, MOST_SHARED >> 10);
-    struct rows at = find_rows(s, plan);
-    plan->num_table = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]) + NODE_WORDS * at.num_node;
     return UNDA_OK;
 }
 
@@ -290,6 +405,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
     gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
+    gpu_define(defines, "SPLIT=%d", is_split(s, plan));
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "TILE_ROOM=%d", plan->tile_room);
@@ -329,20 +445,89 @@ static void sort_orbits(const struct blocks *b, const struct orbit *sorted[MOST_
                 sorted[num++] = &b->orbit[o];
 }
 
-/* As cuda/dg/block_mma.h has it: row g of a tile, column t in lane 4 g + t. */
-static void pack_fragments(const struct blocks *b, int rows, double *matrix)
+/* Whether a tile of orbits has a character. */
+static bool tile_has(const struct orbit *const *orbit, int num, int character)
+{
+    for (int i = 0; i < num; i++)
+        if (orbit[i]->sum[character] >= 0)
+            return true;
+    return false;
+}
+
+struct inputs {
+    int begin, end;
+};
+
+/* Of a block's rows for a tile of orbits: where they begin. */
+struct entries {
+    int rows;
+    int64_t begin;
+};
+
+/* Entry k of a row: as cuda/dg/block_double.h has it, row g of a tile and input t in lane 4 g + t. */
+static void put_double(double *matrix, const struct entries *to, int row, int k, double entry)
+{
+    enum { DEPTH = 4 };
+    matrix[to->begin + k / DEPTH * DEPTH * to->rows + row / UNIT * WARP + row % UNIT * DEPTH + k % DEPTH] =
+        entry;
+}
+
+/* As cuda/dg/block_split.h has it, two inputs to a word: hi of a step, then lo. */
+static void put_split(int32_t *words, const struct entries *to, int row, int k, uint32_t entry)
+{
+    enum { TALL = 16, DEPTH = 16, LANE_WORDS = 4 };
+    int depth = k % DEPTH, lane = row % UNIT * 4 + depth % UNIT / 2,
+        word = row % TALL / UNIT + depth / UNIT * 2, shift = k % 2 * 16;
+    words += to->begin + k / DEPTH * DEPTH * to->rows + row / TALL * 2 * WARP * LANE_WORDS +
+             lane * LANE_WORDS + word;
+    words[0] |= (int32_t)((entry & 0xffff) << shift);
+    words[WARP * LANE_WORDS] |= (int32_t)(entry >> 16 << shift);
+}
+
+/* The scales of derivative and lift. */
+static void find_scales(const struct blocks *b, int scale[2])
+{
+    double most[2] = {0};
+    for (int block = 0; block < NUM_BLOCK; block++)
+        for (int i = 0, columns = block_columns(&b->sizes, block); i < b->sizes.nodes[block] * columns; i++) {
+            bool lift = i % columns >= b->sizes.nodes[block ^ 1];
+            most[lift] = fmax(most[lift], fabs(b->matrix[block][i]));
+        }
+    for (int i = 0; i < 2; i++)
+        scale[i] = half_scale(most[i]);
+}
+
+/* The matrices on tensor cores: in matrix, or as pairs of FP16 numbers in words, whose head has the scales. */
+static void pack_fragments(const unda_solver *s, const struct blocks *b, int rows, double *matrix,
+                           int32_t *words)
 {
     const struct orbit *sorted[MOST_BLOCK_NODE];
+    int scale[2];
     sort_orbits(b, sorted);
-    for (int o = 0; o < b->num_orbit; o++) {
-        double *to =
-            matrix + o / rows * warp_entries(&b->sizes, rows) + o % rows / UNIT * WARP + o % UNIT * DEPTH;
-        for (int block = 0; block < NUM_BLOCK; block++) {
-            int columns = block_columns(&b->sizes, block), row = sorted[o]->sum[block];
-            for (int k = 0; k < columns && row >= 0; k++)
-                to[k / DEPTH * DEPTH * rows + k % DEPTH] = b->matrix[block][row * columns + k];
-            to += num_step(&b->sizes, block) * DEPTH * rows;
-        }
+    find_scales(b, scale);
+    bool split = words != NULL;
+    for (int i = 0; split && i < 2; i++)
+        words[i] = half_inverse(scale[i]);
+    for (int first = 0; first < b->num_orbit; first += rows) {
+        int tall = b->num_orbit - first < rows ? b->num_orbit - first : rows;
+        struct entries to = {rows, (int64_t)(first / rows) * warp_entries(s, &b->sizes, rows)};
+        for (int pass = 0; pass < (split ? 2 : 1); pass++)
+            for (int block = 0; block < NUM_BLOCK; block++) {
+                int nodes = b->sizes.nodes[block ^ 1], columns = block_columns(&b->sizes, block);
+                struct inputs of = split ? pass ? (struct inputs){nodes, columns} : (struct inputs){0, nodes}
+                                         : (struct inputs){0, columns};
+                if (!tile_has(sorted + first, tall, block))
+                    continue;
+                for (int o = 0; o < tall; o++)
+                    for (int k = of.begin, row = sorted[first + o]->sum[block]; k < of.end && row >= 0; k++) {
+                        double entry = b->matrix[block][row * columns + k];
+                        if (split)
+                            put_split(words + HEAD, &to, o, k - of.begin, half_split(entry, scale[pass]));
+                        else
+                            put_double(matrix, &to, o, k, entry);
+                    }
+                to.begin += (int64_t)round_up(of.end - of.begin, unit_inputs(s)) * rows;
+            }
     }
 }
 
@@ -410,8 +595,9 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     struct rows at = find_rows(s, plan);
     struct blocks *b;
     TRY(blocks_new(&b, el));
+    int orbits = b->num_orbit + b->num_face_orbit;
     if (on_tensor_cores(plan))
-        pack_fragments(b, plan->rows, matrix);
+        pack_fragments(s, b, plan->rows, matrix, is_split(s, plan) ? table + ORBIT_WORDS * orbits : NULL);
     else
         pack_matrices(b, plan->rows, matrix);
     pack_table(b, plan, &at, table);
@@ -425,13 +611,12 @@ static bool preferred(const unda_solver *s)
     const unda_solver_options *o = &s->options;
     bool lsrk = o->integrator == UNDA_LSRK4;
     const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
+    if (prefers_split(s))
+        return true;
     if (dg_tables(s)->both_jumps)
         return false;
-    /* a tile of plain arithmetic is for another kernel */
-    bool plain = !kernel_part(o, "products") &&
-                 (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
     if (o->precision == UNDA_FLOAT64)
-        return plan_has_double_tensor_cores(s) && !plain && o->degree >= first[o->physics];
+        return plan_has_double_tensor_cores(s) && !wants_threads(o) && o->degree >= first[o->physics];
     return o->physics == UNDA_ACOUSTIC && lsrk && o->degree >= 5 && o->degree <= 8;
 }
 

@@ -7,6 +7,9 @@
 #include "dg/tile.h"
 #include "dg/update.h"
 
+/* Two threads store the 32 bytes of a node in float64 together. */
+#define STORE_PAIRS (ON_TENSOR_CORES && !SPLIT)
+
 enum {
     LANE_ELEMS = TILE % 4 == 0   ? 4
                  : TILE % 2 == 0 ? 2
@@ -84,7 +87,7 @@ static __device__ __forceinline__ void update_node(const dg_args &a, const facto
                                                    int count, int begin, old_state &old, const REAL *rhs,
                                                    int more)
 {
-#if ON_TENSOR_CORES
+#if STORE_PAIRS
     update_pair(a, by, place(elem, begin), old, rhs, {1, NP, e < count, (e ^ 1) < count}, more);
 #else
     update_by(a, by, place(elem, begin), old, rhs, more);

@@ -44,7 +44,9 @@ static __device__ __forceinline__ void multiply_rows(const REAL *&entry, const R
 }
 
 /* Inputs in x, and those of faces in y, become results in x. */
-static __device__ __forceinline__ void multiply(const dg_args &, const REAL *entries, REAL *x, const REAL *y)
+template <int, class ASK>
+static __device__ __forceinline__ void multiply(const dg_args &, const int *, const tile &,
+                                                const REAL *entries, REAL *x, const REAL *y, ASK)
 {
     constexpr block_rows AT;
     int tile = threadIdx.x / TILE_THREADS, within = threadIdx.x % TILE_THREADS;
@@ -88,7 +90,7 @@ static __device__ __forceinline__ void sum_results(const dg_args &a, REAL *x, or
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < NODE_ITEMS; i += THREADS) {
-        orbit next = orbit_of(a, i + THREADS);
+        orbit next = orbit_of(a.table, i + THREADS);
         places at = results_of(one);
         REAL *column = x + i / RUNS % COLUMNS * TILE + i % RUNS * RUN;
         REAL v[3][4][RUN] = {};

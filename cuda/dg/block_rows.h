@@ -1,13 +1,25 @@
 /* block_rows.h: rows of the four blocks of kernel blocks (csrc/dg/blocks.h) in shared memory, and the table of orbits.
  * A row has all columns of three directions for each element of the tile, [row][direction][COLUMNS][TILE]. Inputs: the
  * sums of nodes block by block, then those of face nodes block by block. Results, in the place of the inputs: block by
- * block, in tiles of ROWS; when they are summed to nodes, these take their places. Defines: NODE_SUMS, FACE_SUMS (sums
- * of each character), ROWS, TILE. The host counts the same in csrc/dg/kernel_blocks.c. */
+ * block, in tiles of ROWS; when they are summed to nodes, these take their places. As pairs of FP16 numbers (SPLIT) a row
+ * of inputs has hi of all columns, then lo of all. Defines: NODE_SUMS, FACE_SUMS (sums of each character), ROWS, TILE,
+ * SPLIT. The host counts the same in csrc/dg/kernel_blocks.c. */
 #ifndef UNDA_DG_BLOCK_ROWS_H
 #define UNDA_DG_BLOCK_ROWS_H
 
 #include "dg/block_columns.h"
+#if SPLIT
+#include "dg/block_sizes.h"
+#endif
 #include "dg/tile.h"
+
+/* Inputs that tensor cores take in a step. As FP16, those of nodes and those of faces have steps of their own. */
+enum { DEPTH = SPLIT ? 16 : 4 };
+static __device__ constexpr int steps_of(int nodes, int faces)
+{
+    return SPLIT ? (nodes + DEPTH - 1) / DEPTH + (faces + DEPTH - 1) / DEPTH
+                 : (nodes + faces + DEPTH - 1) / DEPTH;
+}
 
 /* Blocks with the most columns first, which are 1 0 3 2: what a warp's tiles take then hardly differs. */
 struct block_rows {
@@ -38,10 +50,10 @@ struct block_rows {
         num_face_orbit = face_sums[0];
         for (int s = 0; s < 4; s++) {
             step[s] = steps;
-            steps += (nodes[s ^ 1] + faces[s ^ 1] + 3) / 4;
+            steps += steps_of(nodes[s ^ 1], faces[s ^ 1]);
         }
         /* the last column asks for one more, the last step for two */
-        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 2) * 4 * ROWS
+        num_matrix = ON_TENSOR_CORES ? ((num_orbit + ROWS - 1) / ROWS * steps + 2) * DEPTH * ROWS
                                      : (words + ROWS + 3) / 4 * 4;
     }
 };
@@ -49,7 +61,8 @@ struct block_rows {
 enum {
     ORBITS = block_rows().num_orbit,
     FACE_ORBITS = block_rows().num_face_orbit,
-    PITCH = 3 * COLUMNS * TILE + 4, /* of a row: eight rows of four elements stand in different banks */
+    WIDTH = 3 * COLUMNS * TILE,
+    PITCH = WIDTH + 4, /* of a row: eight rows of four words stand in different banks */
     NUM_TILES = block_rows().tile[4],
     NODE_ROWS = block_rows().num_node,
     FACE_ROWS = block_rows().num_face,
@@ -59,7 +72,11 @@ enum {
     RESULT_ROWS = ON_TENSOR_CORES ? NODE_ROWS : NUM_TILES * ROWS,
     SHARED_ROWS = INPUT_ROWS > RESULT_ROWS ? INPUT_ROWS : RESULT_ROWS,
     NUM_MATRIX = block_rows().num_matrix,
-    ABSENT = 0xffff
+    ABSENT = 0xffff,
+    /* Words of the table before the matrices as pairs of FP16 numbers: orbits, then the inverse scales of derivative and
+     * lift as floats and two words that are not used. */
+    SPLIT_HEAD = 8 * (ORBITS + FACE_ORBITS), /* ORBIT_WORDS */
+    SPLIT_MATRIX = SPLIT_HEAD + 4
 };
 
 /* Where the rows of the four characters begin: words, or ABSENT. */
@@ -73,15 +90,19 @@ static __device__ __forceinline__ places unpack(int low, int high)
 }
 
 /* A record of the table, as it comes: an orbit's members, four bytes by direction; where its sums and its results
- * stand. Asked for a turn of a loop, or a barrier, before it is used. */
+ * stand. Asked for a turn of a loop, or a barrier, before it is used. SPLIT: the table is in shared memory. */
 struct orbit {
     int4 members, rows;
 };
+enum { ORBIT_WORDS = 8 * (ORBITS + FACE_ORBITS) };
 
 static __device__ __forceinline__ orbit load_orbit(const int *table, int i)
 {
     i = i < ORBITS + FACE_ORBITS ? i : 0;
-    return {__ldg((const int4 *)table + 2 * i), __ldg((const int4 *)table + 2 * i + 1)};
+    const int4 *from = (const int4 *)table + 2 * i;
+    if (SPLIT)
+        return {from[0], from[1]};
+    return {__ldg(from), __ldg(from + 1)};
 }
 
 /* Member g in direction j, a number of a node or a face node. */

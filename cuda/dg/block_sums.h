@@ -4,16 +4,15 @@
 #ifndef UNDA_DG_BLOCK_SUMS_H
 #define UNDA_DG_BLOCK_SUMS_H
 
-#include "dg/block_rows.h"
-#include "dg/tile.h"
+#include "dg/block_scales.h"
 
 enum { RUNS = TILE / RUN };
 
 /* v_s = sum over g of chi_s(g) v_g (blocks.h). */
-static __device__ __forceinline__ void sum_orbit(REAL v[4][RUN])
+template <int NUM> static __device__ __forceinline__ void sum_orbit(REAL (&v)[4][NUM])
 {
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
+    for (int i = 0; i < NUM; i++) {
         REAL a = v[0][i] + v[1][i], b = v[0][i] - v[1][i], c = v[2][i] + v[3][i], d = v[2][i] - v[3][i];
         v[0][i] = a + c;
         v[1][i] = b + d;
@@ -30,50 +29,91 @@ static __device__ __forceinline__ void store_orbit(REAL *column, const places &a
             store_run<RUN>(column + at.of[s], v[s]);
 }
 
+/* The inputs of the products: sums times their factors, from word `column` of a row on. */
+static __device__ __forceinline__ void store_inputs(REAL *x, int column, const places &at, REAL v[4][RUN],
+                                                    const REAL *factor)
+{
+#pragma unroll
+    for (int i = 0; i < 4 * RUN; i++)
+        v[i / RUN][i % RUN] *= factor[i % RUN];
+#if SPLIT
+    static_assert(RUN == 4, "two pairs");
+    x += column / 2;
+#pragma unroll
+    for (int s = 0; s < 4; s++) {
+        split_values a = split_two(v[s][0], v[s][1]), b = split_two(v[s][2], v[s][3]);
+        int2 *hi = (int2 *)(x + at.of[s]), *lo = (int2 *)(x + at.of[s] + WIDTH / 2);
+        if (at.of[s] != ABSENT)
+            *hi = make_int2((int)a.hi, (int)b.hi);
+        if (at.of[s] != ABSENT)
+            *lo = make_int2((int)a.lo, (int)b.lo);
+    }
+#else
+    store_orbit(x + column, at, v);
+#endif
+}
+
 /* A thread takes all directions of an orbit; with the many threads of tensor cores, one: SPREAD threads share the orbit
  * and need fewer registers. */
 enum {
     SPREAD = ON_TENSOR_CORES ? 3 : 1,
     JOINT = 3 / SPREAD,
-    NODE_ITEMS = ORBITS * COLUMNS * RUNS,
+    /* Columns of an item of nodes: one, or both of a chunk, where that leaves fewer threads idle than it saves
+     * addresses (a third). */
+    SINGLE_ROUNDS = (SPREAD * ORBITS * COLUMNS * RUNS + THREADS - 1) / THREADS,
+    PAIR_ROUNDS = (SPREAD * ORBITS * COLUMNS / 2 * RUNS + THREADS - 1) / THREADS,
+    ITEM_COLUMNS = SPLIT && 4 * PAIR_ROUNDS < 3 * SINGLE_ROUNDS ? 2 : 1,
+    NODE_COLUMNS = COLUMNS / ITEM_COLUMNS,
+    NODE_ITEMS = ORBITS * NODE_COLUMNS * RUNS,
     FACE_ITEMS = FACE_ORBITS * RUNS
 };
 
-/* The orbit of an item of nodes, which is a column; of face nodes, which is both. */
-static __device__ __forceinline__ orbit orbit_of(const dg_args &a, int item)
+/* The orbit of an item of nodes, and of face nodes, which is both columns. */
+static __device__ __forceinline__ orbit orbit_of(const int *table, int item)
 {
-    return load_orbit(a.table, (SPREAD == 1 ? item : item % NODE_ITEMS) / (COLUMNS * RUNS));
+    return load_orbit(table, (SPREAD == 1 ? item : item % NODE_ITEMS) / (NODE_COLUMNS * RUNS));
 }
-static __device__ __forceinline__ orbit face_orbit_of(const dg_args &a, int item)
+static __device__ __forceinline__ orbit face_orbit_of(const int *table, int item)
 {
-    return load_orbit(a.table, ORBITS + (SPREAD == 1 ? item : item % FACE_ITEMS) / RUNS);
+    return load_orbit(table, ORBITS + (SPREAD == 1 ? item : item % FACE_ITEMS) / RUNS);
 }
 
-/* A thread sums a column of an orbit in its directions; one: the first. */
+/* A column of an orbit, in directions `of` and so many more. */
 template <int FIRST>
-static __device__ __forceinline__ void sum_nodes(const dg_args &a, const tile &s, REAL *x, orbit one)
+static __device__ __forceinline__ void sum_node_column(const tile &s, REAL *x, const orbit &one, int column,
+                                                       int of, int e)
+{
+    int chunk = FIRST + column / 2, c = column % 2;
+    REAL factor[RUN], v[JOINT][4][RUN];
+#pragma unroll
+    for (int n = 0; n < RUN; n++)
+        factor[n] = (column_sign(1) == 1 || c == 0 ? 1 : -1) * field_scale(s, chunk, c, e + n);
+#pragma unroll
+    for (int k = 0; k < JOINT; k++) {
+        int j = of + k, field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
+#pragma unroll
+        for (int g = 0; g < 4; g++)
+            load_vector<RUN>(v[k][g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
+    }
+#pragma unroll
+    for (int k = 0; k < JOINT; k++) {
+        sum_orbit(v[k]);
+        store_inputs(x, (COLUMNS * (of + k) + column) * TILE + e, sums_of(one), v[k], factor);
+    }
+}
+
+/* A thread sums a column of an orbit, or two, in its directions; one: the first. */
+template <int FIRST>
+static __device__ __forceinline__ void sum_nodes(const int *table, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < SPREAD * NODE_ITEMS; i += THREADS) {
         int of = SPREAD == 1 ? 0 : i / NODE_ITEMS, item = SPREAD == 1 ? i : i % NODE_ITEMS;
-        int e = item % RUNS * RUN, column = item / RUNS % COLUMNS, chunk = FIRST + column / 2, c = column % 2;
-        orbit next = orbit_of(a, i + THREADS);
-        REAL sign = c == 0 ? 1 : column_sign(1), v[JOINT][4][RUN];
+        int e = item % RUNS * RUN, column = item / RUNS % NODE_COLUMNS * ITEM_COLUMNS;
+        orbit next = orbit_of(table, i + THREADS);
 #pragma unroll
-        for (int k = 0; k < JOINT; k++) {
-            int j = of + k, field = c == 0 ? column_field(chunk, j, 0) : column_field(chunk, j, 1);
-#pragma unroll
-            for (int g = 0; g < 4; g++)
-                load_vector<RUN>(v[k][g], s.u + member(one, j, g) * PITCH_U + field * TILE + e);
-        }
-#pragma unroll
-        for (int k = 0; k < JOINT; k++) {
-            sum_orbit(v[k]);
-#pragma unroll
-            for (int g = 0; g < 4 * RUN; g++)
-                v[k][g / RUN][g % RUN] *= column_sign(1) == 1 ? 1 : sign;
-            store_orbit(x + (COLUMNS * (of + k) + column) * TILE + e, sums_of(one), v[k]);
-        }
+        for (int c = 0; c < ITEM_COLUMNS; c++)
+            sum_node_column<FIRST>(s, x, one, column + c, of, e);
         one = next;
     }
 }
@@ -110,8 +150,13 @@ static __device__ __forceinline__ void sum_face_columns(const tile &s, REAL *x, 
     }
 #pragma unroll
     for (int c = 0; c < 2; c++) {
+        int column = COLUMNS * J + 2 * (CHUNK - FIRST) + c;
+        REAL factor[RUN];
+#pragma unroll
+        for (int n = 0; n < RUN; n++)
+            factor[n] = lift_scale(s, column, e + n);
         sum_orbit(v[c]);
-        store_orbit(x + (COLUMNS * J + 2 * (CHUNK - FIRST) + c) * TILE + e, sums_of(one), v[c]);
+        store_inputs(x, column * TILE + e, sums_of(one), v[c], factor);
     }
 }
 
@@ -131,11 +176,11 @@ static __device__ __forceinline__ void sum_face_orbit(const tile &s, REAL *x, co
 
 /* A thread sums all columns of an orbit of face nodes. */
 template <int FIRST>
-static __device__ __forceinline__ void sum_faces(const dg_args &a, const tile &s, REAL *x, orbit one)
+static __device__ __forceinline__ void sum_faces(const int *table, const tile &s, REAL *x, orbit one)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < SPREAD * FACE_ITEMS; i += THREADS) {
-        orbit next = face_orbit_of(a, i + THREADS);
+        orbit next = face_orbit_of(table, i + THREADS);
         sum_face_orbit<FIRST, FIRST>(s, x, one, i % RUNS * RUN, SPREAD == 1 ? 0 : i / FACE_ITEMS);
         one = next;
     }

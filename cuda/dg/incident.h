@@ -25,12 +25,13 @@ static __device__ __attribute__((noinline)) void add_incident(const dg_args &a, 
     int end = a.incident_range[blockIdx.x + 1];
 #pragma unroll 1
     for (int k = threadIdx.x; k < TILE * LANES; k += THREADS) {
-        long long elem = first + k / LANES;
+        element_lane mine = lane_of(k);
+        long long elem = first + mine.e;
         int i = a.incident_range[blockIdx.x];
         while (i < end && FACE_ELEM(a.incident[i].face) < elem)
             i++;
         for (; i < end && FACE_ELEM(a.incident[i].face) == elem; i++)
-            face_incident(a, s, a.incident[i], k / LANES, k % LANES);
+            face_incident(a, s, a.incident[i], mine.e, mine.lane);
     }
 }
 

@@ -43,9 +43,27 @@ enum {
 #else
     PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
 #endif
+#ifdef TILE_SEES
+    PITCH_U = ODD_QUADS(NUM_REF * TILE),
+    PITCH_S = ODD_QUADS(NUM_JUMP * TILE)
+#else
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = TILE_JUMPS * TILE + PAD
+#endif
 };
+
+/* Element and lane of thread i of those that fill the tile. */
+struct element_lane {
+    int e, lane;
+};
+static __device__ __forceinline__ element_lane lane_of(int i)
+{
+#ifdef TILE_SEES /* four elements side by side: their words and those of eight nodes stand in different banks */
+    return {i % 4 + i / (4 * LANES) * 4, i / 4 % LANES};
+#else
+    return {i / LANES, i % LANES};
+#endif
+}
 
 struct tile {
     __align__(16) REAL u[TILE_WORDS];               /* [node][NUM_REF][TILE] */
@@ -54,13 +72,52 @@ struct tile {
 #ifdef TILE_SIZES
     __align__(16) int most[NUM_SCALE][TILE]; /* tensor_sizes.h */
 #endif
+#ifdef TILE_SEES
+    TILE_SEEN /* block_sizes.h */
+#endif
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+#ifdef TILE_SEES
+#include "dg/block_seen.h"
+#else /* nobody asks for the largest sizes of numbers, nor early for the states behind faces */
+template <int> struct largest_seen {
+    __device__ __forceinline__ void see(int, REAL)
+    {
+    }
+    __device__ __forceinline__ void put(tile &, int, int, int) const
+    {
+    }
+};
+struct behind_faces {
+};
+enum { FIELD_KINDS = 1 };
+static __device__ constexpr int field_kind(int)
+{
+    return 0;
+}
+static __device__ constexpr int jump_seen(int, int)
+{
+    return 0;
+}
+static __device__ __forceinline__ void gather_fields(tile &)
+{
+}
+static __device__ __forceinline__ void ask_behind(const dg_args &, const NEIGHBORS &, long long, int,
+                                                  behind_faces &)
+{
+}
+static __device__ __forceinline__ bool take_behind(const behind_faces &, int, int, REAL *)
+{
+    return false;
+}
+#endif
 
 /* State of element e, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,
                                                   const REAL *g)
 {
+    largest_seen<FIELD_KINDS> sizes;
 #pragma unroll 4
     for (int j = 0; j < LOADS; j++) {
         int n = lane + j * LANES;
@@ -72,7 +129,11 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
             s.u[n * PITCH_U + f * TILE + e] = u1[f];
+#pragma unroll
+        for (int f = 0; f < NUM_REF; f++)
+            sizes.see(field_kind(f), u1[f]);
     }
+    sizes.put(s, 0, e, lane);
 }
 
 /* What the jumps of a face need besides the states on both sides. */
@@ -147,13 +208,14 @@ static __device__ __forceinline__ void node_jumps(const dg_args &a, face_case &f
 /* Jumps at the nodes of one face of element e. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
                                                   long long elem, int neighbor, const REAL *g,
-                                                  const REAL *early)
+                                                  const REAL *early, const behind_faces &states)
 {
     face_case f;
     begin_face(a, s, face, e, lane, elem, neighbor, g, early, f);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
     const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
     const REAL *data = exact_data(a, neighbor);
+    largest_seen<NUM_JUMP> sizes;
 #pragma unroll 4
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = lane + j * LANES;
@@ -163,7 +225,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int f1 = 0; f1 < NUM_FIELD; f1++)
             q[f1] = 0;
-        if (f.inside)
+        if (!take_behind(states, face, j, q) && f.inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
         if (f.exact)
@@ -177,7 +239,11 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
             s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
+#pragma unroll
+        for (int k = 0; k < NUM_JUMP; k++)
+            sizes.see(k, jumps[k]);
     }
+    sizes.put(s, jump_seen(face, 0), e, lane);
 }
 
 /* State and jumps of the tile's elements into shared memory. */
@@ -186,9 +252,10 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
     REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     NEIGHBORS neighbor[PASSES];
+    behind_faces outer[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        int i = threadIdx.x + pass * THREADS, e = i / LANES;
+        int i = threadIdx.x + pass * THREADS, e = lane_of(i).e, lane = lane_of(i).lane;
         long long elem = first + (e < count ? e : count - 1);
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
@@ -197,28 +264,35 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
                                                                     NUM_FACE * NUM_FACE_COEF * elem);
-        load_state(a, s, elem, e, i % LANES, g[pass]);
+        ask_behind(a, neighbor[pass], elem, lane, outer[pass]);
+        load_state(a, s, elem, e, lane, g[pass]);
     }
     __syncthreads();
+    gather_fields(s);
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        int i = threadIdx.x + pass * THREADS, e = i / LANES, lane = i % LANES;
+        int i = threadIdx.x + pass * THREADS, e = lane_of(i).e, lane = lane_of(i).lane;
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
         long long elem = first + (e < count ? e : count - 1);
 #define FACE_JUMPS(face, member)                                                                             \
-    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass]);
+    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass], outer[pass]);
         EACH_NEIGHBOR(FACE_JUMPS)
     }
 }
 
 #ifndef TILE_SIZES
-/* More jumps at node m of a face of element e. */
+/* More jumps at node m of a face of element e; all have seen what was there before. */
 static __device__ __forceinline__ void add_jumps(const dg_args &, tile &s, int face, int m, int e,
                                                  const REAL *jumps)
 {
-    for (int k = 0; k < NUM_JUMP; k++)
-        s.s[(face * NFP + m) * PITCH_S + k * TILE + e] += jumps[k];
+    for (int k = 0; k < NUM_JUMP; k++) {
+        REAL &to = s.s[(face * NFP + m) * PITCH_S + k * TILE + e];
+        to += jumps[k];
+#ifdef TILE_SEES
+        atomicMax((int *)&s.seen[jump_seen(face, k)][0][e], (int)__float_as_uint(fabsf(to)));
+#endif
+    }
 }
 #endif
 

@@ -3,7 +3,7 @@
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H
 
-#if ON_TENSOR_CORES
+#if ON_TENSOR_CORES && !SPLIT
 #include "common/pairs.h"
 #endif
 
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void update_by(const dg_args &a, const factors
 #endif
 }
 
-#if ON_TENSOR_CORES
+#if ON_TENSOR_CORES && !SPLIT
 /* The same by two lanes that work on a node each. Knows layout/nodes.h. */
 static __device__ __forceinline__ void update_pair(const dg_args &a, const factors &by, long long at,
                                                    old_state &old, const REAL *rhs, const lane_pair &lanes,

@@ -14,6 +14,10 @@ kernel blocks is run with parts that are no default. Everything else of it: test
 
 import functools
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import cuda_device
 import numpy as np
@@ -140,7 +144,7 @@ def test_the_cyclic_shift_makes_the_other_directions_of_the_first(degree):
         (9, {"rows": 1, "cols": 1, "tile": 4}, "make 1760 threads a block, expected at most 1024"),
         (9, {"tile": 32, "cols": 4}, "needs [0-9]+ KB of shared memory .*, expected at most 227"),
         (2, {"turns": 2}, "turns is 2, expected 1 or 1, in which the fields of acoustic can be taken"),
-        (2, {"products": 2}, "products is 2, on tensor cores, found dtype float32, expected float64: take 1"),
+        (2, {"products": 2, "tile": 32, "cols": 24}, "make 32 threads a block, expected four an element at"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
@@ -151,14 +155,73 @@ def test_parts_that_do_not_fit_together_are_refused(degree, options, message):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("options", [{"rows": 12}, {"tile": 6}, {"cols": 4}])
-def test_what_tensor_cores_cannot_multiply_is_refused(options):
+@pytest.mark.parametrize(
+    ("dtype", "options"),
+    [("float64", {"rows": 12}), ("float64", {"tile": 6}), ("float64", {"cols": 4}), ("float32", {"rows": 8})],
+)
+def test_what_tensor_cores_cannot_multiply_is_refused(dtype, options):
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    rows = 8 if dtype == "float64" else 16
     with pytest.raises(
-        unda.ArgumentError, match="expected rows a multiple of 8, tile 4, 8, 16 or 32, and cols a divisor of"
+        unda.ArgumentError,
+        match=f"expected rows a multiple of {rows}, tile 4, 8, 16 or 32, and cols a divisor of",
     ):
-        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", dtype="float64",
-                kernel="blocks", kernel_options=options)  # fmt: skip
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", dtype=dtype,
+                kernel="blocks", kernel_options={"products": 2, **options})  # fmt: skip
+
+
+def test_blocks_by_name_multiply_by_threads_in_float32():
+    """So that `kernel="blocks"` keeps plain arithmetic; `products` 2 asks for tensor cores."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    for options, products in (({}, 1), ({"products": 2}, 2)):
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda", dtype="float32",
+                      kernel="blocks", kernel_options=options)  # fmt: skip
+        assert sim.config["kernel_options"]["products"] == products
+        assert ("pairs of FP16 numbers" in repr(sim)) == (products == 2)
+
+
+@pytest.mark.slow
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("medium", "degree", "options", "taken"),
+    [
+        (unda.Elastic(rho=1.0, vp=2.0, vs=1.0), 9, {}, ("blocks", 2)),
+        (unda.Acoustic(rho=1.0, c=1.0), 9, {"integrator": "ab3"}, ("blocks", 2)),
+        (unda.Acoustic(rho=1.0, c=1.0), 9, {"kernel_options": {"products": 1}}, ("fused", 1)),
+        (unda.Acoustic(rho=1.0, c=1.0), 2, {"kernel_options": {"products": 2}}, ("blocks", 2)),
+        (unda.Maxwell(eps=1.0, mu=1.0), 9, {"flux": "central"}, ("fused", 1)),
+        (unda.Acoustic(rho=1.0, c=1.0), 8, {}, ("tensor", None)),
+    ],
+)
+def test_auto_takes_it_in_float32_where_it_was_measured_to_be_the_fastest(medium, degree, options, taken):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (8, 8, 7))  # more than "auto" takes for small
+    sim = unda.DG(mesh, medium, degree=degree, dtype="float32", device="cuda", **options)
+    assert (sim.config["kernel"], sim.config["kernel_options"].get("products")) == taken
+
+
+OLD = """
+import cuda_device, unda
+cuda_device.prepare()
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+for dtype in ("float32", "float64"):
+    try:
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, dtype=dtype, device="cuda", kernel="blocks",
+                kernel_options={"products": 2})
+        print("taken")
+    except unda.Error as error:
+        print(str(error).replace("\\n", " "))
+"""
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
+def test_a_device_without_such_tensor_cores_is_refused_in_float32():
+    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", OLD], env=environment, check=True, capture_output=True, text=True
+    )
+    single, double = done.stdout.splitlines()
+    assert "needs a device of compute capability 8.0, found 7." in single
+    assert double == "taken"
 
 
 @pytest.mark.gpu_or_stand_in
@@ -169,10 +232,18 @@ def test_what_tensor_cores_cannot_multiply_is_refused(options):
         (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2, "products": 1}),
         (5, "elastic", {"rows": 16, "cols": 1, "unroll": 3, "turns": 3}),
         pytest.param(4, "acoustic", {"rows": 16, "cols": 1, "tile": 4, "matrix": 2}, marks=pytest.mark.slow),
+        (6, "elastic", {"rows": 32, "cols": 2, "tile": 8, "turns": 3, "matrix": 2, "dtype": "float32"}),
+        pytest.param(
+            7, "maxwell", {"cols": 2, "tile": 4, "unroll": 3, "dtype": "float32"}, marks=pytest.mark.slow
+        ),
+        pytest.param(3, "acoustic", {"cols": 2, "tile": 16, "dtype": "float32"}, marks=pytest.mark.slow),
+        pytest.param(2, "elastic", {"cols": 9, "tile": 32, "dtype": "float32"}, marks=pytest.mark.slow),
     ],
 )
 def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):
     """High degrees, rows that leave tiles of rows half empty, runs of one, two and four elements."""
+    dtype = options.get("dtype", "float64")
+    options = {"products": 2} | {name: value for name, value in options.items() if name != "dtype"}
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (1, 1, 1), perturb=0.2, seed=1)
     medium = {
         "acoustic": lambda: unda.Acoustic(rho=2.0, c=1.5),
@@ -181,9 +252,12 @@ def test_any_parts_give_the_rates_of_the_cpu(degree, physics, options):
     }[physics]()
     rates = []
     for device, more in (("cpu", {}), ("cuda", {"kernel": "blocks", "kernel_options": options})):
-        sim = unda.DG(mesh, medium, degree=degree, device=device, dtype="float64", **more)
+        sim = unda.DG(mesh, medium, degree=degree, device=device,
+                      dtype=dtype if device == "cuda" else "float64", **more)  # fmt: skip
         rng = np.random.default_rng(0)
         sim.set(**{name: rng.standard_normal((mesh.num_elem, sim.num_node)) for name in sim.fields})
         found = sim.rhs()
         rates.append(np.stack([found[name] for name in sim.fields]))
-    assert np.abs(rates[0] - rates[1]).max() < 1e-12 * np.abs(rates[0]).max()
+    # of pairs of FP16 numbers: of each product 2^-22, of a sum of so many less than eight times that
+    tolerance = {"float64": 1e-12, "float32": 8 * 2.0**-22}[dtype]
+    assert np.abs(rates[0] - rates[1]).max() < tolerance * np.abs(rates[0]).max()

@@ -123,7 +123,7 @@ def run(device, mesh, case, steps=STEPS, physics="acoustic", rates=True):
 
 
 def name_of(case):
-    return "-".join(str(value) for value in case.values())
+    return "-".join(str(value) for value in case.values() if not isinstance(value, dict))
 
 
 #: Every pair of settings, the physics one of them; on a device every pair with each physics.
@@ -162,6 +162,41 @@ def test_cuda_equals_cpu(case, with_rates):
         run(device, mesh, case, physics=physics, rates=with_rates) for device in ("cpu", "cuda")
     )
     for cpu, cuda in zip(cpu_run, cuda_run, strict=True):
+        assert np.abs(cpu - cuda).max() < TOLERANCE[case["dtype"]] * np.abs(cpu).max()
+        assert np.abs(1.001 * cpu - cuda).max() > TOLERANCE[case["dtype"]] * np.abs(cpu).max()
+
+
+#: Kernel blocks in float32 on tensor cores, where numbers are pairs of FP16 numbers.
+SPLIT = {"dtype": "float32", "kernel": "blocks", "kernel_options": {"products": 2}}
+SPLIT_SETTINGS = {name: values for name, values in SETTINGS.items() if name not in SPLIT}
+SPLIT_CASES = [
+    one | SPLIT for one in (EACH if REAL else pairwise(SPLIT_SETTINGS | {"physics": tuple(WALLS)}))
+    if one.get("kernel", "blocks") == "blocks" and one.get("dtype", "float32") == "float32"
+]  # fmt: skip
+#: By default two, with both fluxes and integrators, materials by cell and by node, and incident waves.
+SPLIT_FEW = [
+    {"degree": 3, "boundary": "exact", "flux": "upwind", "integrator": "lsrk4", "per": "cell",
+     "physics": "elastic"} | SPLIT,
+    {"degree": 2, "boundary": "periodic", "flux": "central", "integrator": "ab3", "per": "node",
+     "physics": "maxwell"} | SPLIT,
+]  # fmt: skip
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(pytest.param(one, id=name_of(one)) for one in SPLIT_FEW),
+        *(pytest.param(one, id=name_of(one), marks=[] if REAL else pytest.mark.slow) for one in SPLIT_CASES),
+    ],
+)
+def test_blocks_of_pairs_of_half_numbers_equal_the_cpu(case):
+    case = dict(case)
+    physics, mesh = case.pop("physics"), mesh_for(case["boundary"])
+    plain = {name: value for name, value in case.items() if name not in ("kernel", "kernel_options")}
+    for cpu, cuda in zip(
+        run("cpu", mesh, plain, physics=physics), run("cuda", mesh, case, physics=physics), strict=True
+    ):
         assert np.abs(cpu - cuda).max() < TOLERANCE[case["dtype"]] * np.abs(cpu).max()
         assert np.abs(1.001 * cpu - cuda).max() > TOLERANCE[case["dtype"]] * np.abs(cpu).max()
 
@@ -217,8 +252,13 @@ def test_kernel_fused_is_run_with_all_its_tiles_and_both_values_of_the_rest():
         assert len(found) == 9 * 2 * 3 * 2
 
 
+SPLIT_COMPILED = [
+    one | SPLIT for one in pairwise({name: values for name, values in CODE.items() if name != "dtype"})
+]
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("case", COMPILED, ids=name_of)
+@pytest.mark.parametrize("case", COMPILED + SPLIT_COMPILED, ids=name_of)
 def test_kernels_of_all_degrees_equal_the_cpu(case):
     """Every boundary that the compiled code knows; few elements and steps, since kernels are what differs."""
     case = dict(case)

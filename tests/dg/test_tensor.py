@@ -1,4 +1,4 @@
-"""Kernel tensor, whose products are of two FP16 numbers each: how exact they are, and that scales do no harm.
+"""Products of pairs of FP16 numbers, of kernels tensor and blocks: how exact they are; scales do no harm.
 
 A row's error is measured against the largest sum |A_ij q_j| of its quantity in its cell, where A is the
 operator dq/dt = A q with the traces of neighbours, found column by column in float64. The stand-in rounds
@@ -23,6 +23,8 @@ pytestmark = [
 cuda_device.prepare()
 BOUND = 4e-6  # of an error, to the largest sum |A_ij q_j|
 DEGREE = 3
+#: Options of the kernels that multiply so.
+SPLIT = {"tensor": {}, "blocks": {"products": 2}}
 SMALLEST = 2.0**-149  # of float32
 
 
@@ -52,8 +54,8 @@ def simulation(kernel, physics, contrast, degree=DEGREE, **parts):
     device, dtype = ("cpu", "float64") if kernel == "cpu" else ("cuda", "float32")
     return unda.DG(
         mesh(), medium(physics, contrast), degree=degree, dtype=dtype, device=device,
-        kernel="auto" if kernel == "cpu" else kernel, kernel_options=parts or None,
-        boundary={"*": "absorbing"},
+        kernel="auto" if kernel == "cpu" else kernel,
+        kernel_options=(SPLIT.get(kernel, {}) | parts) or None, boundary={"*": "absorbing"},
     )  # fmt: skip
 
 
@@ -122,28 +124,35 @@ def worst(error, q, physics, contrast, degree):
     return (np.maximum(np.abs(error) - 4 * steps, 0) / np.maximum(sums, SMALLEST)).max()
 
 
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+#: By default all of tensor, of blocks acoustic waves with a contrast (others: test_cuda_engine.py).
+CASES = [
+    ("tensor", "acoustic", 1.0, DEGREE, {"rows": 16}), ("tensor", "acoustic", 1e4, DEGREE, {"rows": 8}),
+    ("tensor", "elastic", 1e4, DEGREE, {"rows": 16}), ("tensor", "maxwell", 1e4, DEGREE, {"rows": 8}),
+    slow("tensor", "acoustic", 1e4, 2, {}), slow("tensor", "elastic", 1e4, 4, {}),
+    slow("tensor", "maxwell", 1e4, 4, {}), slow("tensor", "acoustic", 1e4, 5, {}),
+    ("blocks", "acoustic", 1e4, DEGREE, {}), slow("blocks", "elastic", 1e4, DEGREE, {}),
+    slow("blocks", "maxwell", 1e4, DEGREE, {}), slow("blocks", "acoustic", 1.0, 2, {}),
+    slow("blocks", "elastic", 1e4, 4, {}), slow("blocks", "maxwell", 1e4, 4, {}),
+    slow("blocks", "acoustic", 1e4, 5, {}),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize(
-    ("physics", "contrast", "degree", "parts"),
-    [
-        ("acoustic", 1.0, DEGREE, {"rows": 16}), ("acoustic", 1e4, DEGREE, {"rows": 8}),
-        ("elastic", 1e4, DEGREE, {"rows": 16}), ("maxwell", 1e4, DEGREE, {"rows": 8}),
-        pytest.param("acoustic", 1e4, 2, {}, marks=pytest.mark.slow),
-        pytest.param("elastic", 1e4, 4, {}, marks=pytest.mark.slow),
-        pytest.param("maxwell", 1e4, 4, {}, marks=pytest.mark.slow),
-        pytest.param("acoustic", 1e4, 5, {}, marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
-def test_rows_are_as_exact_as_stated(physics, contrast, degree, parts, name):
+@pytest.mark.parametrize(("kernel", "physics", "contrast", "degree", "parts"), CASES)
+def test_rows_are_as_exact_as_stated(kernel, physics, contrast, degree, parts, name):
     case = physics, contrast, degree
     q = states(simulation("cpu", *case))[name]
     exact = apply(simulation("cpu", *case), q)
-    error = {
-        kernel: worst(apply(simulation(kernel, *case, **options), q) - exact, q, *case)
-        for kernel, options in (("fused", {}), ("tensor", parts))
-    }
-    assert error["tensor"] <= BOUND
-    assert error["tensor"] <= 10 * error["fused"]
+    plain, split = (
+        worst(apply(simulation(one, *case, **options), q) - exact, q, *case)
+        for one, options in (("fused", {}), (kernel, parts))
+    )
+    assert split <= BOUND
+    assert split <= 10 * plain
 
 
 def random_state(sim, seed=1):
@@ -151,8 +160,9 @@ def random_state(sim, seed=1):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32).astype(float)
 
 
-def test_a_state_times_a_power_of_two_has_the_same_digits():
-    sim = simulation("tensor", "acoustic", 1e4)
+@pytest.mark.parametrize("kernel", SPLIT)
+def test_a_state_times_a_power_of_two_has_the_same_digits(kernel):
+    sim = simulation(kernel, "acoustic", 1e4)
     q = random_state(sim)
     rates = apply(sim, q)
     for factor in (2.0**-60, 2.0**60):
@@ -169,8 +179,9 @@ def test_warps_with_any_number_of_lots_give_the_same_digits(rows):
 def driven(device, kernel):
     """A source in a mesh at rest, far smaller and larger states set in between; the last two states."""
     sim = unda.DG(
-        mesh(), medium("acoustic", 1.0), degree=DEGREE, dtype="float32", device=device, kernel=kernel
-    )
+        mesh(), medium("acoustic", 1.0), degree=DEGREE, dtype="float32", device=device, kernel=kernel,
+        kernel_options=SPLIT.get(kernel),
+    )  # fmt: skip
     sim.add_source(unda.VolumeInjection((0.3, 0.4, 0.2), unda.ricker(2.0)))
     sim.step(2)
     found = [np.stack([sim.get(name) for name in sim.fields])]
@@ -181,8 +192,9 @@ def driven(device, kernel):
     return found
 
 
-def test_what_grows_from_nothing_or_by_any_factor_is_right():
-    for tensor, cpu in zip(driven("cuda", "tensor"), driven("cpu", "auto"), strict=True):
+@pytest.mark.parametrize("kernel", SPLIT)
+def test_what_grows_from_nothing_or_by_any_factor_is_right(kernel):
+    for tensor, cpu in zip(driven("cuda", kernel), driven("cpu", "auto"), strict=True):
         most = np.abs(cpu).max(axis=(1, 2), keepdims=True)
         assert np.all(most > 0)
         assert np.abs(tensor - cpu).max() < 1e-5 * most.max()
@@ -193,31 +205,36 @@ def lit(device, kernel, degree=2):
     """The state that an incident wave makes at a wall in two steps from rest, where it is all that jumps."""
     sim = unda.DG(
         mesh(), medium("acoustic", 1.0), degree=degree, dtype="float32", device=device, kernel=kernel,
-        boundary={"xmin": "rigid", "*": "absorbing"},
+        boundary={"xmin": "rigid", "*": "absorbing"}, kernel_options=SPLIT.get(kernel),
     )  # fmt: skip
     sim.add_source(unda.PlaneWave((1, 1, 2), f=unda.ricker(2.0, t0=0.0), scatterer="xmin"))
     sim.step(2)
     return np.stack([sim.get(name) for name in sim.fields])
 
 
-def test_an_incident_wave_at_rest_is_right():
-    tensor, cpu = lit("cuda", "tensor"), lit("cpu", "auto")
+@pytest.mark.parametrize("kernel", SPLIT)
+def test_an_incident_wave_at_rest_is_right(kernel):
+    tensor, cpu = lit("cuda", kernel), lit("cpu", "auto")
     assert np.abs(cpu[0]).max() > 0.1
     assert np.abs(tensor - cpu).max() < 1e-5 * np.abs(cpu).max()
 
 
-@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
-def test_a_restart_has_the_same_digits(tmp_path, integrator):
+@pytest.mark.parametrize(
+    ("kernel", "integrator"),
+    [("tensor", "lsrk4"), ("tensor", "ab3"), ("blocks", "lsrk4"), slow("blocks", "ab3")],
+)
+def test_a_restart_has_the_same_digits(tmp_path, kernel, integrator):
     sim = unda.DG(
-        mesh(), medium("acoustic", 1.0), degree=2, dtype="float32", device="cuda", kernel="tensor",
-        integrator=integrator,
+        mesh(), medium("acoustic", 1.0), degree=2, dtype="float32", device="cuda", kernel=kernel,
+        kernel_options=SPLIT[kernel], integrator=integrator,
     )  # fmt: skip
     sim.set(**dict(zip(sim.fields, random_state(sim), strict=True)))
     sim.step(3)
     sim.save(tmp_path / "half")
     sim.step(3)
     other = unda.load(tmp_path / "half")
-    assert other.config["kernel"] == "tensor"
+    assert other.config["kernel"] == kernel
+    assert other.config["kernel_options"] == sim.config["kernel_options"]
     other.step(3)
     for name in sim.fields:
         assert np.array_equal(sim.get(name), other.get(name))

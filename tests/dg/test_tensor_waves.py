@@ -1,4 +1,4 @@
-"""What kernel tensor makes of waves, beside plain float32 (kernel fused), on devices.
+"""What products of pairs of FP16 numbers make of waves, beside plain float32 (kernel fused), on devices.
 
 Errors and floors of exact solutions, and 100 periods of a cavity. Not here: single right-hand sides
 (test_tensor.py).
@@ -15,6 +15,8 @@ pytestmark = pytest.mark.gpu
 #: Errors of degree 2 are those of the method, those of 5 and 8 near or at the floor of float32.
 DEGREES = (2, 5, 8)
 PERIODS = 100
+#: Kernels that multiply so, with their options.
+SPLIT = {"tensor": {}, "blocks": {"products": 2}}
 #: What a row may err, to the largest sum |A_ij q_j| (test_tensor.py).
 BOUND = 4e-6
 
@@ -25,7 +27,7 @@ def errors(name, degree, bricks, kernel):
     mesh, medium, solution, boundary = problem.make(bricks, bent=degree > 5)
     sim = unda.DG(
         mesh, medium, degree=degree, dtype="float32", device="cuda", kernel=kernel, boundary=boundary,
-        integrator="lsrk4", cfl=0.5,
+        integrator="lsrk4", cfl=0.5, kernel_options=SPLIT.get(kernel),
     )  # fmt: skip
     sim.set(solution)
     sim.run(until=0.2 / problem.speed)
@@ -33,14 +35,15 @@ def errors(name, degree, bricks, kernel):
 
 
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize("kernel", SPLIT)
 @pytest.mark.parametrize("degree", DEGREES)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_errors_and_floors_are_at_most_twice_those_of_plain_float32(name, degree):
+def test_errors_and_floors_are_at_most_twice_those_of_plain_float32(name, degree, kernel):
     coarse, *_, fine = PROBLEMS[name].cells[min(degree, 5)]
     for bricks in (coarse, fine):
-        plain, tensor = (errors(name, degree, bricks, kernel) for kernel in ("fused", "tensor"))
+        plain, split = (errors(name, degree, bricks, one) for one in ("fused", kernel))
         assert (plain > 0).all()
-        assert (tensor <= 2 * plain).all(), (bricks, tensor, plain)
+        assert (split <= 2 * plain).all(), (bricks, split, plain)
 
 
 def cavity(degree, bricks, flux, kernel, dtype):
@@ -49,6 +52,7 @@ def cavity(degree, bricks, flux, kernel, dtype):
     sim = unda.DG(
         mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree, dtype=dtype, device="cuda", kernel=kernel,
         boundary={"*": "rigid"}, flux=flux, integrator="lsrk4",
+        kernel_options=None if dtype == "float64" else SPLIT.get(kernel),
     )  # fmt: skip
     x = sim.coordinates[..., 0]
     even, odd = np.cos(np.pi * x), np.sin(np.pi * x)
@@ -60,20 +64,21 @@ def cavity(degree, bricks, flux, kernel, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize("split_kernel", SPLIT)
 @pytest.mark.parametrize("flux", ["central", "upwind"])
 @pytest.mark.parametrize(("degree", "bricks"), CAVITIES)
-def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux):
+def test_a_cavity_keeps_energy_and_phase_for_100_periods(degree, bricks, flux, split_kernel):
     """A row's error would be one of frequency and damping; it is at most ten times plain float32's."""
     exact, sim = cavity(degree, bricks, flux, "fused", "float64")
-    plain, tensor = (
-        cavity(degree, bricks, flux, kernel, "float32")[0] - exact for kernel in ("fused", "tensor")
+    plain, split = (
+        cavity(degree, bricks, flux, kernel, "float32")[0] - exact for kernel in ("fused", split_kernel)
     )
     angle = 2 * np.pi * PERIODS
     expected = angle * predicted(degree, bricks, sim.dt, as_float32)
     assert abs(plain[1] - expected) <= angle * metric_chance(degree, bricks), (plain, expected)
-    assert (np.abs(tensor) <= BOUND * angle).all(), (tensor, plain)
+    assert (np.abs(split) <= BOUND * angle).all(), (split, plain)
     # Plain float32 may by chance be off by less than it might be without a fault. Its energy: a rounding of
     # each number in each stage, three standard deviations.
     roundings = 5 * sim.step_count / (3 * 2 * sim.mesh.num_elem * sim.num_node)
     floor = np.array([3 * 2 * PLAIN * np.sqrt(roundings), angle * plain_floor(degree, bricks)])
-    assert (np.abs(tensor) <= 10 * np.maximum(np.abs(plain), floor)).all(), (tensor, plain, floor)
+    assert (np.abs(split) <= 10 * np.maximum(np.abs(plain), floor)).all(), (split, plain, floor)

@@ -173,6 +173,31 @@ def test_fused_on_tensor_cores_compiles_without_spilling(physics):
     assert spilled(cases, {(physics, "fused"): budget}) == []
 
 
+#: Of kernel blocks in float32 on tensor cores: from which degree it was measured; bytes. A lane has 48 sums,
+#: those of four matrices, while it multiplies by one: the other three are 144 bytes, which is derived. Where
+#: it was measured those of one, 48, and a vector: 56 were seen before this was set.
+SPLIT_KNOWN = {"acoustic": 9, "elastic": 7, "maxwell": 8}
+SPLIT_BUDGET, SPLIT_ELSEWHERE = 64, 144
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("physics", SPLIT_KNOWN)
+def test_blocks_of_pairs_of_half_numbers_compile_without_spilling(physics):
+    common = {"physics": physics, "dtype": "float32", "kernel": "blocks", "architecture": 90,
+              "kernel_options": {"products": 2}}  # fmt: skip
+    rest = itertools.product(
+        SETTINGS["integrator"], (("upwind", "cell"), ("central", "cell"), ("upwind", "node"))
+    )
+    cases = [
+        common | {"degree": n, "integrator": name, "flux": flux, "per": per}
+        for n, (name, (flux, per)) in itertools.product(range(1, 10), rest)
+    ]
+    taken = [case for case in cases if case["degree"] >= SPLIT_KNOWN[physics]]
+    assert spilled(taken, {(physics, "blocks"): SPLIT_BUDGET}) == []
+    assert spilled(cases, {(physics, "blocks"): SPLIT_ELSEWHERE}) == []
+
+
 #: Of kernel lines: what one block more on an SM costs, where metrics are read and where they are computed.
 LINES_KNOWN = {
     ("float32", "elastic", 2): 32, ("float32", "elastic", 4): 16, ("float32", "elastic", 5): 16,

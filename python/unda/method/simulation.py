@@ -601,7 +601,10 @@ class Simulation(Fixed, Pictures):
         if self.config["kernel"] is None:
             return where
         options, kernel = self.config["kernel_options"], self.config["kernel"]
-        arithmetic = ", products of pairs of FP16 numbers" if kernel == "tensor" else ""
+        split = kernel == "tensor" or (
+            kernel == "blocks" and self.dtype == np.float32 and options["products"] == 2
+        )
+        arithmetic = ", products of pairs of FP16 numbers" if split else ""
         if options.get("compute") == "tf32":
             arithmetic = f", {_TF32}"
         if options.get("resident", 1) > 1:
