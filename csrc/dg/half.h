@@ -27,7 +27,7 @@ static inline uint32_t half_split(double x, int scale)
     return first | half_of(scaled - hi, &lo) << 16;
 }
 
-/* The exponent that takes a largest size to 2^14 and more. */
+/* The exponent of two that takes a largest size to 2^14 and more. */
 static inline int half_scale(double most)
 {
     return 14 - ilogb(most);

@@ -1,6 +1,7 @@
 /* kernel_tensor.c: kernel tensor: one stage in one pass, the products on tensor cores, float32 as two FP16 numbers. Not
  * here: the device code (cuda/dg/tensor.cu). Measurements: benchmarks/NOTES.md. */
 #include "blocks.h"
+#include "half.h"
 #include "kernel.h"
 
 #include <math.h>
@@ -151,34 +152,12 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 
 /* ---- packing ---- */
 
-/* FP16 of x, |x| < 2^15, to the nearest; *value: what it is. */
-static uint32_t half(double x, double *value)
-{
-    enum { BIAS = 15, PLACES = 10 };
-    int exponent = 1 - BIAS; /* of subnormal numbers and zero */
-    if (fabs(x) >= ldexp(1, exponent))
-        exponent = ilogb(x);
-    double places = nearbyint(ldexp(fabs(x), PLACES - exponent));
-    *value = copysign(ldexp(places, exponent - PLACES), x);
-    /* the leading one of a normal number adds one to the exponent */
-    return ((uint32_t)(exponent + BIAS - 1) << PLACES) + (uint32_t)places + (signbit(x) ? 0x8000u : 0);
-}
-
 static double largest(const double *number, int64_t num)
 {
     double most = 0;
     for (int64_t i = 0; i < num; i++)
         most = fmax(most, fabs(number[i]));
     return most;
-}
-
-/* The inverse of such a scale, as the bits of a float. */
-static int32_t inverse(int scale)
-{
-    float value = ldexpf(1, -scale);
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* Rows of a matrix [..][num], by number, 16 of each of `pieces`, its columns in the order given: [step][piece][hi, lo]
@@ -193,12 +172,10 @@ static void pack_word(const struct operand *o, int row, int k, int32_t *hi, int3
 {
     uint32_t word[2] = {0};
     for (int i = 0; i < 2; i++) {
-        double value, rest,
-            x = row >= 0 && k + i < o->num
-                    ? ldexp(o->matrix[(int64_t)row * o->num + o->column[k + i]], o->scale)
-                    : 0;
-        word[0] |= half(x, &value) << 16 * i;
-        word[1] |= half(x - value, &rest) << 16 * i;
+        double x = row >= 0 && k + i < o->num ? o->matrix[(int64_t)row * o->num + o->column[k + i]] : 0;
+        uint32_t both = half_split(x, o->scale);
+        word[0] |= (both & 0xffff) << 16 * i;
+        word[1] |= both >> 16 << 16 * i;
     }
     *hi = (int32_t)word[0];
     *lo = (int32_t)word[1];
@@ -267,7 +244,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     const struct element *el = dg->space.element;
     int np = el->num_node, nf = el->num_face_node;
     /* takes the largest number of the operator to 2^14 and more */
-    int scale = 14 - ilogb(fmax(largest(el->derivative, (int64_t)3 * np * np),
+    int scale = half_scale(fmax(largest(el->derivative, (int64_t)3 * np * np),
                                 largest(el->lift, (int64_t)el->num_face * np * nf)));
     struct turns nodes = node_turns(s), faces = face_turns(dg);
     struct orders orders;
@@ -277,7 +254,7 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     order_by_turn(&faces, face_turn, orders.face0);
     for (int m = 0; m < nf; m++)
         orders.face1[m] = m;
-    table[0] = inverse(scale);
+    table[0] = half_inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
     int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
     int32_t *to = table + operator_words(dg);

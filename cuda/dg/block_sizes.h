@@ -5,6 +5,7 @@
 #define UNDA_DG_BLOCK_SIZES_H
 
 #include "dg/block_columns.h"
+#define SUMMED_BITS 2
 #include "dg/split.h"
 
 #define TILE_SEES

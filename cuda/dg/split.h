@@ -2,14 +2,14 @@
  *
  * A value x is scaled by a power of two and becomes hi + lo, hi = FP16(x), lo = FP16(x - hi): 22 bits of it, as many as
  * the largest value has, down to 2^-18 of that. What shares a scale has its largest size in common, and a scale takes
- * sums of SUMMED such values to 2^15 at most. */
+ * sums of 2^SUMMED_BITS such values to 2^15 at most. Define SUMMED_BITS before this file. */
 #ifndef UNDA_DG_SPLIT_H
 #define UNDA_DG_SPLIT_H
 
 #include "common/mma.h" /* with DEVICE of case.h */
 
-/* 2^-112, which takes the place of what is smaller, so that scale and inverse are normal; of SUMMED 4. */
-enum { LEAST_SIZE = 15 << 23, SUMMED_BITS = 2, LARGEST_BIT = 14 - SUMMED_BITS };
+/* 2^-112, which takes the place of what is smaller, so that scale and inverse are normal. */
+enum { LEAST_SIZE = 15 << 23, LARGEST_BIT = 14 - SUMMED_BITS };
 
 /* From a largest size, as a float's bits: its exponent alone. */
 static __device__ __forceinline__ REAL scale(int most)

@@ -4,6 +4,8 @@
 #define UNDA_DG_TENSOR_SIZES_H
 
 #include "dg/block_columns.h"
+#define SUMMED_BITS 0
+#include "dg/split.h"
 #include "dg/tensor_rows.h"
 
 #define TILE_SIZES
@@ -31,8 +33,6 @@ enum { NODE_PITCH = NP | 1 };
 #define TILE_LIFTED (NUM_JUMP > 1)
 #define TILE_JUMPS  (TILE_LIFTED ? NUM_TRACE : 1)
 #include "dg/tile.h"
-
-enum { LEAST_SIZE = 15 << 23 }; /* 2^-112, which takes the place of what is smaller */
 
 /* The largest sizes that a thread has seen. */
 struct largest {

@@ -1,9 +1,8 @@
 /* tensor_split.h: the state of a tile and what is lifted as pairs of FP16 numbers, for products on tensor cores.
  *
- * A value x is scaled by a power of two and becomes hi + lo, hi = FP16(x), lo = FP16(x - hi): 22 bits of it, as many as
- * the largest value has, down to 2^-18 of that. Fields of an element whose sums are added share a scale, with what is
- * lifted and added to the same sums: the power that takes the largest of them to 2^14 and more. So it is a function of
- * the state and its neighbours' traces alone, and the state may grow or shrink by any factor from stage to stage.
+ * Fields of an element whose sums are added share a scale (split.h), with what is lifted and added to the same sums: the
+ * power of two that takes the largest of them to 2^14 and more. So it is a function of the state and its neighbours'
+ * traces alone, and the state may grow or shrink by any factor from stage to stage.
  *
  * A row has TILE numbers of each field at one node: TILE numbers hi, then TILE numbers lo. Of jumps both parts take the
  * place of the value; the split state takes the place of the states as they came, which threads keep in registers. */
@@ -12,31 +11,7 @@
 
 #include "dg/tensor_load.h"
 
-#include "common/mma.h"
-
 enum { PAIRS = TILE / 2 };
-
-/* From a largest size, as a float's bits: its exponent alone. LEAST_SIZE: such that scale and inverse are normal. */
-static __device__ __forceinline__ REAL scale(int most)
-{
-    return __uint_as_float((268u << 23) - (most & 0x7f800000)); /* 2^(14 - (e - 127)) */
-}
-static __device__ __forceinline__ REAL unscale(int most)
-{
-    return __uint_as_float((most & 0x7f800000) - (14u << 23));
-}
-
-/* Two values, of elements beside each other, as hi and lo. */
-struct split_values {
-    unsigned hi, lo;
-};
-static __device__ __forceinline__ split_values split_two(REAL x, REAL y)
-{
-    REAL a, b;
-    unsigned hi = half_pair(x, y);
-    half_values(hi, a, b);
-    return {hi, half_pair(x - a, y - b)};
-}
 
 /* Into a row of which `to` is the word of this pair of elements. lo_first: the order of the stores. */
 static __device__ __forceinline__ void store_split(REAL *to, const split_values &x, bool lo_first = false)
