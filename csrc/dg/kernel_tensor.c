@@ -282,8 +282,8 @@ static bool preferred(const unda_solver *s)
     const unda_solver_options *o = &s->options;
     if (o->precision != UNDA_FLOAT32 || dg_tables(s)->both_jumps)
         return false;
-    int degree = o->degree;
-    return degree >= (o->physics == UNDA_ELASTIC ? 4 : 3) && degree <= 8;
+    int first = o->physics == UNDA_ELASTIC ? 4 : 3, last = o->physics == UNDA_MAXWELL ? 8 : 9;
+    return o->degree >= first && o->degree <= last;
 }
 
 const struct dg_kernel dg_kernel_tensor = {.base = {"tensor",

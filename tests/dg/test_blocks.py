@@ -185,8 +185,9 @@ def test_blocks_by_name_multiply_by_threads_in_float32():
 @pytest.mark.parametrize(
     ("medium", "degree", "options", "taken"),
     [
-        (unda.Elastic(rho=1.0, vp=2.0, vs=1.0), 9, {}, ("blocks", 2)),
-        (unda.Acoustic(rho=1.0, c=1.0), 9, {"integrator": "ab3"}, ("blocks", 2)),
+        (unda.Maxwell(eps=1.0, mu=1.0), 9, {}, ("blocks", 2)),
+        (unda.Elastic(rho=1.0, vp=2.0, vs=1.0), 9, {}, ("tensor", None)),
+        (unda.Acoustic(rho=1.0, c=1.0), 9, {"integrator": "ab3"}, ("tensor", None)),
         (unda.Acoustic(rho=1.0, c=1.0), 9, {"kernel_options": {"products": 1}}, ("fused", 1)),
         (unda.Acoustic(rho=1.0, c=1.0), 2, {"kernel_options": {"products": 2}}, ("blocks", 2)),
         (unda.Maxwell(eps=1.0, mu=1.0), 9, {"flux": "central"}, ("fused", 1)),
