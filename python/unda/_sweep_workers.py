@@ -216,8 +216,8 @@ def _check_importable(function: Callable[..., Any], start: str) -> None:
     lost = function.__module__ == "__main__" and not hasattr(main, "__file__") and start != "fork"
     if lost or "<" in name:
         raise ArgumentError(
-            f"{name or function!r} cannot be found by another process, which is told only its name: define it "
-            "at the top of a file and import it, or use an executor that sends functions whole, such as Dask's"
+            f"{name or function!r} cannot be found by another process, which is told only its name: define "
+            "it at the top of a file and import it, or take an executor that sends functions whole, as Dask's"
         )
 
 

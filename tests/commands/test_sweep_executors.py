@@ -14,6 +14,7 @@ import pytest
 import sweep_cases
 import unda
 from unda import _sweep_workers
+from unda.method import _run_control
 
 
 class Elsewhere(Executor):
@@ -64,12 +65,15 @@ def times_run(folder, num=5):
     return [len(path.read_text()) if (path := folder / f"ran_{i}").exists() else 0 for i in range(num)]
 
 
-def test_a_lost_worker_costs_its_case_and_not_what_waited_behind_it(tmp_path):
+def test_a_lost_worker_costs_its_case_and_not_what_waited_behind_it(tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(_run_control.Cases, "update", lambda self, n: shown.append(n))
     results = unda.sweep(sweep_cases.lose_on_one, cases(tmp_path), executor=Elsewhere(held=5))
     assert [r.value for r in results] == [0, None, 4, 9, 16]
     assert [r.case["i"] for r in results] == list(range(5))
     assert "its worker has ended" in results[1].error and results.failures == [results[1]]
     assert times_run(tmp_path) == [1, 2, 1, 1, 1]  # the one to blame once more, alone
+    assert sum(shown) == 5
 
 
 def test_workers_that_end_for_good_leave_what_was_finished_and_say_why_the_rest_is_not(tmp_path):
