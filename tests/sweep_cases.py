@@ -133,3 +133,7 @@ def wait_the_first_time(folder, i):
         os.rename(mark + ".tmp", mark)
         wait_for(os.path.join(folder, "never"))
     return i
+
+
+def unsendable(i):
+    return (one for one in ()) if i == 1 else i

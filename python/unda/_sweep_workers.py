@@ -49,6 +49,17 @@ def run_case(
     return value, None, None if cache is None else cache.keep(case, value)
 
 
+def _run_on_dask(*given: Any) -> Outcome:
+    """Run one case; pack its value: of one that cannot be sent or read Dask's executor would never report."""
+    from distributed.protocol import pickle
+
+    value, error, complaint = run_case(*given)
+    try:
+        return pickle.dumps(value), error, complaint
+    except Exception:
+        return pickle.dumps(None), traceback.format_exc(), complaint
+
+
 def lost_worker(error: Exception) -> bool:
     """Say whether a case ended because its worker did, which may be the fault of another case."""
     distributed = sys.modules.get("distributed")  # loaded if Dask has sent the error
@@ -65,7 +76,7 @@ class Workers:
     device : str or None
         What cases are told; None if the function has no such parameter.
     call : callable
-        `run_case`, or what chooses a device before it.
+        `run_case`, or what chooses a device before it, or packs its value.
     """
 
     executor: Executor
@@ -77,6 +88,15 @@ class Workers:
     ) -> Future[Outcome]:
         """Hand out one case."""
         return self.executor.submit(self.call, function, case, self.device, cache, uuid.uuid4().hex)
+
+    def outcome(self, future: Future[Outcome]) -> Outcome:
+        """Return the outcome of a case that has ended, or raise what ended its worker."""
+        value, error, complaint = future.result()
+        if self.call is _run_on_dask:
+            from distributed.protocol import pickle
+
+            value = pickle.loads(value)
+        return value, error, complaint
 
     def suspects(self, fell: list[int]) -> list[int]:
         """Return which of the cases lost with a worker may be to blame, in the order of their beginning.
@@ -167,7 +187,8 @@ def open_workers(
         yield Workers(executor, device, _in_turn(places))
     else:
         with _prepared(executor, function):
-            yield Workers(executor, device)
+            dask = type(executor).__module__.startswith("distributed.")
+            yield Workers(executor, device, _run_on_dask if dask else run_case)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -233,40 +233,46 @@ class _Job:
             for i in cases:
                 try:
                     future = team.begin(self.function, self.results[i].case, self.cache)
-                except BrokenExecutor:  # by a case before
-                    self.results[i].error = traceback.format_exc()
-                    fell.append(i)
+                except Exception as error:  # a case before has broken it, or this one cannot be sent
+                    if self._fail(i, error):
+                        fell.append(i)
                     continue
                 futures[future] = i
                 future.add_done_callback(ended.put)
             while futures:
                 future = _next(ended)
                 i = futures.pop(future)  # a value that nobody refers to leaves the memory of its worker
-                if self._take(i, future):
-                    self.shown.update(1)
+                try:
+                    outcome = team.outcome(future)
+                except Exception as error:  # the worker died, or the value cannot be sent
+                    if self._fail(i, error):
+                        fell.append(i)
                 else:
-                    fell.append(i)
+                    self._take(i, outcome)
         except BaseException:
             for future in futures:  # the end of `with` would override shutdown(cancel_futures=True)
                 future.cancel()
             raise
         return sorted(fell)
 
-    def _take(self, i: int, future: Future[Outcome]) -> bool:
-        """Take over the outcome of a case; False if it was lost with its worker."""
-        one, complaint = self.results[i], None
-        try:
-            one.value, one.error, complaint = future.result()
-        except Exception as error:  # the worker died, or the value cannot be sent
-            one.error = traceback.format_exc()
-            return not lost_worker(error)
+    def _fail(self, i: int, error: Exception) -> bool:
+        """Take over what kept a case from an outcome; True if it was lost with its worker."""
+        self.results[i].error = "".join(traceback.format_exception(error))
+        lost = lost_worker(error)
+        self.shown.update(0 if lost else 1)
+        return lost
+
+    def _take(self, i: int, outcome: Outcome) -> None:
+        """Take over the outcome of a case, and store its value if the worker does not see the folder."""
+        one = self.results[i]
+        one.value, one.error, complaint = outcome
         if self.cache is not None and one.error is None:
             if complaint is not None or not self.cache.path(one.case).is_file():
-                complaint = self.cache.keep(one.case, one.value)  # the worker does not see the folder
+                complaint = self.cache.keep(one.case, one.value)
             if complaint is not None and not self.complained:
                 self.complained = True
                 warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
-        return True
+        self.shown.update(1)
 
 
 def _next(ended: SimpleQueue[Future[Outcome]]) -> Future[Outcome]:

@@ -82,6 +82,16 @@ def test_a_worker_killed_from_outside_costs_nothing(client, tmp_path):
     assert [r.value for r in results] == [0, 1, 2, 3] and results.failures == []
 
 
+def test_what_cannot_be_sent_is_a_failure_of_its_own(client):
+    """Of a value that cannot be read Dask's executor says nothing, for ever."""
+    executor = client.get_executor()
+    results = unda.sweep(sweep_cases.unsendable, [{"i": i} for i in range(3)], executor=executor)
+    assert [r.value for r in results] == [0, None, 2] and "cannot pickle" in results[1].error
+    given = [{"value": 1}, {"value": threading.Lock()}, {"value": 2}]
+    results = unda.sweep(sweep_cases.given, given, executor=executor)
+    assert [r.value for r in results] == [1, None, 2] and "serialize" in results[1].error
+
+
 def test_functions_of_a_notebook_are_sent(client):
     factor = 3
     results = unda.sweep(lambda i: factor * i, [{"i": 1}, {"i": 2}], executor=client.get_executor())

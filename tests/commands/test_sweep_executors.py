@@ -85,6 +85,12 @@ def test_workers_that_end_for_good_leave_what_was_finished_and_say_why_the_rest_
     assert [r.cached for r in again] == [True, False, False, False, False] and len(again.failures) == 4
 
 
+def test_a_case_that_cannot_be_sent_is_a_failure_of_its_own():
+    given = [{"value": 1}, {"value": threading.Lock()}, {"value": 2}]
+    results = unda.sweep(sweep_cases.given, given, executor=Elsewhere())
+    assert [r.value for r in results] == [1, None, 2] and "cannot pickle" in results[1].error
+
+
 def test_equal_cases_are_two_cases(tmp_path):
     results = unda.sweep(sweep_cases.note, cases(tmp_path, 1) * 2, executor=Elsewhere())
     assert [r.value for r in results] == [0, 0] and times_run(tmp_path, 1) == [2]
