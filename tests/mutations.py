@@ -133,7 +133,6 @@ SEEN_BY_ONE = {
     "python/unda/io/vtk_xml.py": "test_vtk",
     "python/unda/io/vtu.py": "test_vtu",
     "python/unda/io/vti.py": "test_vti",
-    "python/unda/sweep.py": "test_sweep",
     "python/unda/method/tune.py": "test_fd_tune",
 }
 # of what is around a run, by file
@@ -141,6 +140,7 @@ _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
+RUN_SEEN_BY |= {name: ["test_sweep", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
@@ -533,8 +533,12 @@ MUTATIONS = [
     ("python/unda/method/solver.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
     ("python/unda/method/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),
     ("csrc/solver/receiver.c", "num_before(s->groups[i], s->step + 1)", "0"),
-    ("python/unda/sweep.py", "num = min(workers or cores, len(left))", "num = min(cores, len(left))"),
-    ("python/unda/sweep.py", "num = min(workers or len(places), len(left))", "num = 1"),
+    ("python/unda/_sweep_workers.py", "min(num or cores, num_case)", "min(cores, num_case)"),
+    ("python/unda/_sweep_workers.py", "min(num or len(places), num_case)", "1"),
+    ("python/unda/_sweep_workers.py", "fell[: _size(pool)] if", "fell if"),
+    ("python/unda/_sweep_workers.py", ", uuid.uuid4().hex)", ', "")'),
+    ("python/unda/_sweep_workers.py", "pool._initializer, pool._initargs", "None, ()"),
+    ("python/unda/sweep.py", "or not self.cache.path(one.case).is_file()", ""),
     ("python/unda/method/tune.py", "if folder and _trusted(folder) else", "if folder else"),
     # files
     ("python/unda/io/_hdf.py", "    check_seal(raw)\n", ""),

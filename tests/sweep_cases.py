@@ -97,3 +97,43 @@ def kind(value):
 
 def given(value):
     return value
+
+
+class WorkerLost(BaseException):
+    """Ends a worker of the tests' executor."""
+
+
+def lose_on_one(folder, i):
+    value = note(folder, i)
+    if i == 1:
+        raise WorkerLost
+    return value
+
+
+def begin(word):
+    os.environ["UNDA_SWEEP_BEGUN"] = word
+
+
+def die_on_three(i):
+    if i == 3:
+        os._exit(1)
+    return i, os.getpid(), os.environ["UNDA_SWEEP_BEGUN"], os.environ["OMP_NUM_THREADS"]
+
+
+def told(device):
+    return device
+
+
+def wait_the_first_time(folder, i):
+    """Case 0 tells who it is and waits for its end; when it runs once more it is done at once."""
+    mark = os.path.join(folder, f"pid_{i}")
+    if i == 0 and not os.path.exists(mark):
+        with open(mark + ".tmp", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename(mark + ".tmp", mark)
+        wait_for(os.path.join(folder, "never"))
+    return i
+
+
+def unsendable(i):
+    return (one for one in ()) if i == 1 else i

@@ -1,31 +1,23 @@
-"""Many runs of one function: threads over GPUs, processes over CPUs, finished cases stored on disk.
+"""Many runs of one function: on GPUs, CPUs or a user's executor, finished cases stored on disk.
 
-Not here: what a run does (dg.py).
+Not here: the workers (_sweep_workers.py), what a run does (dg.py).
 """
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from ._check import choice, flag
-from ._parallel import environment
 from ._sweep_cache import STORES, Cache, identity_of
+from ._sweep_workers import Outcome, Workers, lost_worker, open_workers, places_of
 from .errors import ArgumentError, UndaWarning, warn
-from .limits import choose_device, device_number, num_devices
 from .method._run_control import Cases
-
-_Outcome = tuple[Any, str | None, str | None]  # value, traceback, why it is not kept
 
 
 @dataclass
@@ -81,55 +73,13 @@ def _short(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def _call(
-    function: Callable[..., Any], case: dict[str, Any], device: str | None, cache: Cache | None
-) -> _Outcome:
-    """Run one case; keep its value, or the traceback of a failure or of Ctrl-C in this process alone."""
-    try:
-        more = {"device": device} if device is not None and "device" not in case else {}
-        value = function(**case, **more)
-    except (Exception, SystemExit, KeyboardInterrupt):
-        return None, traceback.format_exc(), None
-    return value, None, None if cache is None else cache.keep(case, value)
-
-
-def _begin_worker() -> None:
-    """End this process with the one that started it, whatever ended that."""
-    from multiprocessing import connection, parent_process
-
-    parent = parent_process()
-
-    def watch() -> None:
-        assert parent is not None
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, name="unda sweep: the parent", daemon=True).start()
-
-
-def _takes_device(function: Callable[..., Any]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    return any(p.name == "device" or p.kind is p.VAR_KEYWORD for p in parameters)
-
-
-def _check_importable(function: Callable[..., Any]) -> None:
-    """Refuse what a new process cannot find: functions of notebooks, lambdas, inner functions."""
-    name = getattr(function, "__qualname__", "")
-    main = sys.modules["__main__"]
-    lost = function.__module__ == "__main__" and not hasattr(main, "__file__")
-    if lost or "<" in name:
-        raise ArgumentError(
-            f"{name or function!r} cannot be found by another process: define it at the top of a "
-            "file and import it (a sweep over CPUs starts new processes)"
-        )
-
-
 def sweep(
     function: Callable[..., Any],
     cases: Iterable[Mapping[str, Any]],
     *,
     devices: str | Sequence[str] = "all",
     workers: int | None = None,
+    executor: Executor | None = None,
     cache: str | Path | None = None,
     cache_key: str | None = None,
     store: str = "pickle",
@@ -146,16 +96,22 @@ def sweep(
     cases : iterable of dict
         Keywords of each call.
     devices : "all", "cpu" or sequence of str
-        "all": every CUDA device, one thread each, or the CPU where there is none.
+        "all": every CUDA device, one thread each, or the CPU where there is none. With an `executor` of other
+        processes every worker uses the first CUDA device that it sees, or its CPU, or the one named here.
     workers : int, optional
         Cases at a time; on CPUs, processes with cores / workers threads each (by default one process
-        for each core), on GPUs one for each device.
+        for each core), on GPUs one for each device. An `executor` has its own.
+    executor : concurrent.futures.Executor, optional
+        Runs the cases instead of new processes and threads, on other machines too: ``client.get_executor()``
+        of Dask, ``mpi4py.futures.MPIPoolExecutor()``, ``ProcessPoolExecutor(4)``, ``ThreadPoolExecutor(4)``.
+        It stays open. docs/sweeps.md says what each needs, on Slurm too.
     cache : str or Path, optional
         Folder of finished values. A case found there is not run again if the file that defines the function,
         unda, and the types and values of the case are unchanged: an interrupted sweep continues where it
         stopped. Changes in other files that the function uses are not detected, and in notebooks only those
         in its own text: see `cache_key`. Cases with damaged files are run again; values that cannot be
-        written (a full disk) remain in the results, and this is reported once.
+        written (a full disk) remain in the results, and this is reported once. Workers on other machines need
+        not see the folder.
     cache_key : str, optional
         Replaces the function's file and unda in this comparison: values belong to this text and the case.
     store : {"pickle", "json", "npz"}
@@ -174,8 +130,8 @@ def sweep(
     Raises
     ------
     ArgumentError
-        If a case is not a dict, a process cannot find the function, or changes of the function or of a case
-        cannot be detected (see `cache_key`).
+        If a case is not a dict, a process cannot find the function, changes of the function or of a case
+        cannot be detected (see `cache_key`), or `workers` or `devices` do not fit the `executor`.
     KeyboardInterrupt
         After Ctrl-C; finished cases are in the cache.
 
@@ -188,27 +144,43 @@ def sweep(
     -----
     Processes end with the one that started them, even if it was killed; finished cases are stored.
 
+    A case whose worker is lost (killed, out of memory) is a failure; what else was lost with the worker runs
+    again. Where it cannot be seen which case is to blame, each that may be runs once more, alone.
+
     Examples
     --------
-    >>> from math import sqrt
     >>> results = unda.sweep(run, [{"degree": 3}, {"degree": 4}], cache="runs")  # doctest: +SKIP
     >>> print(results.table())  # doctest: +SKIP
+
+    On workers of one's own, here threads:
+
+    >>> import unda
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> def energy(degree):
+    ...     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
+    ...     with unda.DG(mesh, unda.Acoustic(rho=1, c=1), degree=degree, device="cpu", threads=1) as sim:
+    ...         sim.set(p=1.0)
+    ...         return sim.energy()
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     print(unda.sweep(energy, [{"degree": 1}, {"degree": 2}], executor=executor).table())
+    degree  value
+         1    0.5
+         2    0.5
     """
     listed = []
     for case in cases:
         if not isinstance(case, Mapping):
             raise ArgumentError(f"case {len(listed)} is {case!r}, expected a dict of keywords")
         listed.append(dict(case))
-    if workers is not None and workers < 1:
-        raise ArgumentError(f"workers is {workers}, expected 1 or more")
-    places = _places(devices)
+    places = places_of(executor, devices, workers)
     progress = None if progress is None else flag("progress", progress)
     choice("store", store, STORES)
     if cache_key is not None and not isinstance(cache_key, str):
         raise ArgumentError(f"cache_key is {cache_key!r}, expected a string")
     kept = None
     if cache is not None:
-        kept = Cache(Path(cache), store, identity_of(function, cache_key))
+        # workers elsewhere have another current folder
+        kept = Cache(Path(cache).absolute(), store, identity_of(function, cache_key))
         kept.folder.mkdir(parents=True, exist_ok=True)
     results = Results(SweepResult(case) for case in listed)
     if kept is not None:
@@ -217,23 +189,12 @@ def sweep(
     left = [i for i, result in enumerate(results) if not result.cached]
     if not left:
         return results
-    run = _on_cpus if places == ["cpu"] else _on_gpus
-    with Cases(len(left), progress) as shown:
-        run(_Job(function, results, kept, shown), left, places, workers)
+    with (
+        Cases(len(left), progress) as shown,
+        open_workers(executor, function, places, workers, len(left)) as team,
+    ):
+        _Job(function, results, kept, shown).run(team, left)
     return results
-
-
-def _places(devices: str | Sequence[str]) -> list[str]:
-    if devices == "all":
-        if choose_device() == "cpu":
-            return ["cpu"]
-        return [f"cuda:{i}" for i in range(num_devices())]
-    places = [devices] if isinstance(devices, str) else list(devices)
-    for place in places:
-        device_number(place)
-    if not places or ("cpu" in places and places != ["cpu"]):
-        raise ArgumentError(f"devices is {devices!r}, expected 'all', 'cpu' or CUDA devices")
-    return places
 
 
 @dataclass
@@ -246,41 +207,75 @@ class _Job:
     shown: Cases
     complained: bool = False
 
-    def gather(self, begin: Callable[[int], Future[_Outcome]], cases: list[int]) -> list[int]:
+    def run(self, team: Workers, cases: list[int]) -> None:
+        """Run cases; of those that a lost worker takes with it each that may be to blame once more, alone."""
+        fell = self._gather(team, cases)
+        while fell and len(cases) > 1:
+            suspects = team.suspects(fell)
+            for i in suspects:
+                with team.again(1) as one:
+                    self.shown.update(len(self._gather(one, [i])))
+            fell = fell[len(suspects) :]
+            if fell:
+                with team.again() as others:
+                    fell = self._gather(others, fell)
+        self.shown.update(len(fell))
+
+    def _gather(self, team: Workers, cases: list[int]) -> list[int]:
         """Start cases and collect results; after an interruption drop the cases not yet started.
 
-        Returns the cases that ended with a process, which need not be their own fault.
+        Returns the cases that ended with their worker, which need not be their own fault.
         """
         fell = []
-        futures: dict[Future[_Outcome], int] = {}
-        ended: SimpleQueue[Future[_Outcome]] = SimpleQueue()
+        futures: dict[Future[Outcome], int] = {}
+        ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
         try:
             for i in cases:
-                future = begin(i)
+                try:
+                    future = team.begin(self.function, self.results[i].case, self.cache)
+                except Exception as error:  # a case before has broken it, or this one cannot be sent
+                    if self._fail(i, error):
+                        fell.append(i)
+                    continue
                 futures[future] = i
                 future.add_done_callback(ended.put)
-            for _ in futures:
+            while futures:
                 future = _next(ended)
-                i, complaint = futures[future], None
-                one = self.results[i]
+                i = futures.pop(future)  # a value that nobody refers to leaves the memory of its worker
                 try:
-                    one.value, one.error, complaint = future.result()
-                except Exception as error:  # the process died, or the value cannot be sent
-                    if isinstance(error, BrokenExecutor):
+                    outcome = team.outcome(future)
+                except Exception as error:  # the worker died, or the value cannot be sent
+                    if self._fail(i, error):
                         fell.append(i)
-                    one.error = traceback.format_exc()
-                if complaint is not None and not self.complained:
-                    self.complained = True
-                    warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
-                self.shown.update(1)
+                else:
+                    self._take(i, outcome)
         except BaseException:
             for future in futures:  # the end of `with` would override shutdown(cancel_futures=True)
                 future.cancel()
             raise
-        return fell
+        return sorted(fell)
+
+    def _fail(self, i: int, error: Exception) -> bool:
+        """Take over what kept a case from an outcome; True if it was lost with its worker."""
+        self.results[i].error = "".join(traceback.format_exception(error))
+        lost = lost_worker(error)
+        self.shown.update(0 if lost else 1)
+        return lost
+
+    def _take(self, i: int, outcome: Outcome) -> None:
+        """Take over the outcome of a case, and store its value if the worker does not see the folder."""
+        one = self.results[i]
+        one.value, one.error, complaint = outcome
+        if self.cache is not None and one.error is None:
+            if complaint is not None or not self.cache.path(one.case).is_file():
+                complaint = self.cache.keep(one.case, one.value)
+            if complaint is not None and not self.complained:
+                self.complained = True
+                warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
+        self.shown.update(1)
 
 
-def _next(ended: SimpleQueue[Future[_Outcome]]) -> Future[_Outcome]:
+def _next(ended: SimpleQueue[Future[Outcome]]) -> Future[Outcome]:
     """Return the next future that ended.
 
     The main thread looks up every half second: the system may hand Ctrl-C to another thread, and Python
@@ -291,43 +286,3 @@ def _next(ended: SimpleQueue[Future[_Outcome]]) -> Future[_Outcome]:
             return ended.get(timeout=0.5)
         except Empty:
             pass
-
-
-def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    _check_importable(job.function)
-    cores = len(os.sched_getaffinity(0))
-    num = min(workers or cores, len(left))
-    device = "cpu" if _takes_device(job.function) else None
-
-    def processes(num: int) -> Executor:
-        return ProcessPoolExecutor(num, get_context("spawn"), initializer=_begin_worker)
-
-    def begin(pool: Executor, i: int) -> Future[_Outcome]:
-        return pool.submit(_call, job.function, job.results[i].case, device, job.cache)
-
-    with environment({"OMP_NUM_THREADS": str(max(1, cores // num))}), processes(num) as pool:
-        fell = job.gather(partial(begin, pool), left)
-        for i in sorted(fell) if len(left) > 1 else []:  # each alone: a process that dies loses one case
-            with processes(1) as alone:
-                job.gather(partial(begin, alone), [i])
-
-
-def _on_gpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
-    free: SimpleQueue[str] = SimpleQueue()
-    num = min(workers or len(places), len(left))
-    for i in range(num):
-        free.put(places[i % len(places)])
-    told = _takes_device(job.function)
-
-    def call(case: dict[str, Any]) -> _Outcome:
-        place = free.get()
-        try:
-            return _call(job.function, case, place if told else None, job.cache)
-        finally:
-            free.put(place)
-
-    with ThreadPoolExecutor(num) as pool:
-        job.gather(lambda i: pool.submit(call, job.results[i].case), left)

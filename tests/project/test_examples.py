@@ -40,6 +40,13 @@ def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
     assert (tmp_path / "parameter_sweep.png").stat().st_size > 5000
 
 
+def test_a_sweep_on_dask_has_its_orders(tmp_path):
+    pytest.importorskip("distributed")
+    said = run(tmp_path, "sweep_dask.py", "--quick")
+    assert said.count(": order") == 6 and "Maxwell, N = 2" in said
+    assert (tmp_path / "sweep_dask.png").stat().st_size > 20000
+
+
 def test_the_layered_model_loses_energy_and_is_reciprocal(tmp_path):
     said = run(tmp_path, "layered_elastic.py", "--quick")
     assert "energy" in said and "exchanged" in said
@@ -133,6 +140,7 @@ def test_unda_can_be_called_from_c(tmp_path):
         "first_wave.py",
         "convergence.py",
         "parameter_sweep.py",
+        "sweep_dask.py",
         "layered_elastic.py",
         "pec_scattering.py",
         "shot_gather.py",
@@ -142,4 +150,6 @@ def test_unda_can_be_called_from_c(tmp_path):
     ],
 )  # fmt: skip
 def test_in_full(tmp_path, name):
+    if name == "sweep_dask.py":
+        pytest.importorskip("distributed")
     run(tmp_path, name)
