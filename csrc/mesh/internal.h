@@ -100,8 +100,8 @@ unda_status faces_check_hanging(const struct unda_mesh *mesh);
 unda_status curved_check_vertices(const struct unda_mesh *mesh);
 unda_status curved_check_faces(const struct unda_mesh *mesh);
 
-/* parts.c: warns, in the log, of a mesh whose parts are not joined by any face. */
-unda_status parts_check(const struct unda_mesh *mesh);
+/* pieces.c: warns, in the log, of a mesh in pieces that no face joins. */
+unda_status pieces_check(const struct unda_mesh *mesh);
 
 /* mesh.c: what info counts. */
 void mesh_fill_info(struct unda_mesh *mesh);

@@ -132,7 +132,7 @@ static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
     TRY(faces_check_sides(mesh));
     if (mesh->curved)
         TRY(curved_check_faces(mesh));
-    TRY(parts_check(mesh));
+    TRY(pieces_check(mesh));
     mesh_fill_info(mesh);
     return UNDA_OK;
 }
