@@ -290,6 +290,9 @@ def test_ranges_of_the_curve_have_equal_weight_up_to_that_of_a_cell(num, seed, k
     room = heaviest * (1 + 2.0**-22)
     assert heaviest <= mean
     assert np.abs(partition.weights - mean).max() <= room
+    # an element belongs to the part in which its middle is
+    ends = np.cumsum(partition.weights)
+    assert np.abs(ends - mean * np.arange(1, num + 1)).max() <= room / 2
     if weights is None:
         assert np.ptp(partition.cells) <= 1
     assert partition.imbalance == partition.weights.max() / partition.weights.mean()
@@ -301,7 +304,8 @@ def test_every_part_has_a_cell_however_heavy_one_is(heavy, num):
     mesh = mesh_of("tets")
     weights = np.ones(mesh.num_elem)
     weights[order_of(mesh)[heavy]] = 1e9
-    assert mesh.partition(num, weights=weights).cells.min() >= 1
+    partition = mesh.partition(num, weights=weights)
+    assert partition.num == num and partition.cells.min() >= 1
 
 
 @pytest.mark.parametrize("case", CASES)
