@@ -211,8 +211,9 @@ typedef struct unda_shared {
 } unda_shared;
 UNDA_API unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared);
 
-/* Cuts a mesh into num_part ranges of its space-filling curve whose weights differ from the mean by no more than that
- * of one element, if none is heavier than that; every part has an element. The same input gives the same parts. */
+/* Cuts a mesh into num_part ranges of its space-filling curve. Their weights differ from the mean by at most the weight of
+ * the heaviest element, unless that is heavier than the mean; every part has an element. The same input gives the same
+ * parts. */
 UNDA_API unda_status unda_mesh_partition(const unda_mesh *mesh, int32_t num_part,
                                          const double *weight, /* [num_elem], positive; NULL: all 1 */
                                          int32_t *part);       /* [num_elem] */

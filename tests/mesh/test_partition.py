@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import time
 from functools import cache
 from types import SimpleNamespace
 
@@ -247,6 +248,16 @@ def test_a_part_is_the_same_after_it_was_sent(case):
         for a, b in zip(link, same, strict=True):
             np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(packed(sent), packed(local))
+
+
+@pytest.mark.slow
+def test_a_million_tetrahedra_are_cut_and_sent_in_eight_parts_within_ten_seconds():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (55, 55, 55), perturb=0.2)
+    begin = time.process_time()
+    partition = mesh.partition(8)
+    sent = [pickle.loads(pickle.dumps(partition.local(i), protocol=5)) for i in range(8)]
+    assert time.process_time() - begin <= 10
+    assert sum(local.num_owned for local in sent) == mesh.num_elem == 998250
 
 
 def test_a_whole_mesh_can_be_sent_too():
