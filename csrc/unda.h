@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 23 };
+enum { UNDA_ABI = 24 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -145,6 +145,12 @@ typedef struct unda_mesh_info {
     double min_quality;  /* 3 inradius / circumradius (regular tetrahedron: 1); hexahedra: scaled Jacobian */
     int64_t worst_elem;  /* the element of min_quality */
     int32_t curved;      /* 1: of hexahedra with 27 nodes */
+    /* Of a part (unda_mesh_part), whose volumes and qualities are those of its own elements. */
+    int32_t which, num_part;   /* this part, of how many; num_part is 0 for a mesh that is none */
+    int32_t num_neighbor_part; /* parts with which it shares faces */
+    int64_t num_owned;         /* own elements, the first ones; the others are ghosts */
+    int64_t num_border;        /* own elements that share a face with a ghost */
+    int64_t num_cut_face;      /* these faces */
 } unda_mesh_info;
 UNDA_API unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info);
 
@@ -157,11 +163,20 @@ typedef struct unda_mesh_arrays {
     int64_t *boundary_faces; /* [num_boundary_face][3 or 4] vertex ids */
     int32_t *boundary_ids;   /* [num_boundary_face] */
     int64_t *neighbors;      /* [num_elem][4 or 6]: (4 or 6) elem + face, or -1 - boundary id; face f of a
-                                tetrahedron lies opposite its vertex f in the order of cells */
+                                tetrahedron lies opposite its vertex f in the order of cells; INT32_MIN: of a
+                                ghost, its neighbour is in another part */
     int64_t *order;          /* [num_elem]: the element at each position of the internal order */
     double *curved;          /* [num_elem][27][3], if the mesh is curved [m] */
     double *volumes;         /* [num_elem] [m3] */
     double *quality;         /* [num_elem] */
+    /* Of a part: which elements of the whole mesh it has, and the faces that it shares with others. Of neighbour i
+     * the faces first_cut[i] .. first_cut[i + 1] - 1, in the same order in both parts: what one sends of cut_own is
+     * what the other one takes as cut_ghost. */
+    int64_t *global;         /* [num_elem]; own elements ascend */
+    int32_t *neighbor_parts; /* [num_neighbor_part], ascending */
+    int64_t *first_cut;      /* [num_neighbor_part + 1] */
+    int64_t *cut_own;   /* [num_cut_face]: (4 or 6) elem + face of an own element, numbered as in neighbors */
+    int64_t *cut_ghost; /* [num_cut_face]: the neighbour's face, of a ghost */
 } unda_mesh_arrays;
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
 /* Coordinates [num_elem][num_node][3] [m] of the nodes that DG of this degree has in each tetrahedron. */
@@ -195,6 +210,32 @@ typedef struct unda_shared {
     double *weights; /* [max_cell]; or NULL */
 } unda_shared;
 UNDA_API unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared);
+
+/* Cuts a mesh into num_part ranges of its space-filling curve. Their weights differ from the mean by at most the weight of
+ * the heaviest element, unless that is heavier than the mean; every part has an element. The same input gives the same
+ * parts. */
+UNDA_API unda_status unda_mesh_partition(const unda_mesh *mesh, int32_t num_part,
+                                         const double *weight, /* [num_elem], positive; NULL: all 1 */
+                                         int32_t *part);       /* [num_elem] */
+/* The graph of the elements that share faces, across periodic sides too: neighbours of element e, ascending, each once,
+ * are other[first[e]] .. other[first[e + 1] - 1]. */
+UNDA_API unda_status
+unda_mesh_graph(const unda_mesh *mesh, int64_t *first, /* [num_elem + 1] */
+                int64_t *other,                        /* [first[num_elem]]; NULL: only first is filled */
+                int32_t *shared); /* [first[num_elem]]: the faces that join them; or NULL */
+/* One part of a mesh, as a mesh of its own: the elements e with part[e] == which and, behind them, its ghosts, the
+ * elements of other parts that share a face with one of them, ordered by part. Own elements are numbered as they follow
+ * each other in the whole mesh; vertices too. Nothing is searched again: the sides of faces, their boundaries, and the
+ * order of vertices inside the library are those of the whole mesh. Any assignment will do that leaves no part empty.
+ * Points are located in own elements only. */
+UNDA_API unda_status unda_mesh_part(unda_mesh **local, const unda_mesh *mesh, int32_t num_part,
+                                    const int32_t *part, /* [num_elem], 0 .. num_part - 1 */
+                                    int32_t which);
+/* A mesh, whole or a part, as a block of memory without pointers, for another process of this version on a machine like
+ * this one. block NULL: *num_byte becomes its size, else that is what *num_byte must be. */
+UNDA_API unda_status unda_mesh_pack(const unda_mesh *mesh, int64_t *num_byte, void *block);
+/* The mesh in such a block; a block that was changed is refused. */
+UNDA_API unda_status unda_mesh_unpack(unda_mesh **mesh, int64_t num_byte, const void *block);
 
 /* ------------------------------------------------------------------ reference element ----------- */
 

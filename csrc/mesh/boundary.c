@@ -57,6 +57,8 @@ unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh)
 {
     if (mesh->num_boundary == 1 && mesh->num_boundary_face == 0)
         TRY(list_outer_faces(mesh));
+    TRY(array_own(&mesh->owned, &mesh->boundary_place, mesh->num_boundary_face, sizeof *mesh->boundary_place,
+                  "boundary faces"));
     struct offenders unknown = {0}, interior = {0}, twice = {0};
     for (int64_t i = 0; i < mesh->num_boundary_face; i++) {
         int64_t face = faces_find(table, mesh->boundary_faces + i * mesh->table->num_face_vertex);
@@ -68,6 +70,7 @@ unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh)
             offenders_add(&twice, i);
         else
             mesh->neighbor[face] = -1 - mesh->boundary_ids[i];
+        mesh->boundary_place[i] = face;
     }
     REFUSE(unknown, "boundary faces are not faces of any element");
     REFUSE(interior, "boundary faces lie inside the mesh, between two elements");

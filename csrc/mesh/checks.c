@@ -166,6 +166,8 @@ static void add_to_info(struct unda_mesh *mesh, int64_t elem, const struct cell_
     unda_mesh_info *info = &mesh->info;
     mesh->volumes[elem] = geometry->volume;
     mesh->quality[elem] = geometry->quality;
+    if (elem >= mesh->num_owned)
+        return;
     info->volume += geometry->volume;
     info->min_volume = fmin(info->min_volume, geometry->volume);
     info->max_volume = fmax(info->max_volume, geometry->volume);

@@ -100,8 +100,17 @@ unda_status faces_check_hanging(const struct unda_mesh *mesh);
 unda_status curved_check_vertices(const struct unda_mesh *mesh);
 unda_status curved_check_faces(const struct unda_mesh *mesh);
 
-/* parts.c: warns, in the log, of a mesh whose parts are not joined by any face. */
-unda_status parts_check(const struct unda_mesh *mesh);
+/* pieces.c: warns, in the log, of a mesh in pieces that no face joins. */
+unda_status pieces_check(const struct unda_mesh *mesh);
+
+/* mesh.c: what info counts. */
+void mesh_fill_info(struct unda_mesh *mesh);
+
+/* partition.c: refuses counts of parts that a mesh has no elements for, and parts of parts. */
+unda_status partition_check(const struct unda_mesh *mesh, int32_t num_part);
+
+/* pack.c: the arrays that a mesh whose counts are known holds, for part.c and for blocks of memory. */
+unda_status pack_allocate(struct unda_mesh *mesh, bool curved);
 
 /* locate.c */
 /* Calls look with the internal number of each element whose bounding box, larger by `room` of its size, holds the

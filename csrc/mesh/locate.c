@@ -91,7 +91,7 @@ static void grow_boxes(void *user, int64_t begin, int64_t end)
 static unda_status locator_new(struct unda_mesh *mesh)
 {
     struct locator *locator;
-    int64_t below = mesh->num_elem;
+    int64_t below = mesh->num_owned;
     TRY(array_own(&mesh->located, &locator, 1, sizeof *locator, "point locator"));
     do {
         int level = locator->num_level++;
@@ -202,7 +202,7 @@ static void search(const unda_mesh *mesh, const struct locator *locator, int lev
 {
     if (!box_holds(&locator->boxes[level][box], point))
         return;
-    int64_t end = level == 0 ? mesh->num_elem : locator->num_box[level - 1];
+    int64_t end = level == 0 ? mesh->num_owned : locator->num_box[level - 1];
     for (int64_t i = FAN * box; i < FAN * (box + 1) && i < end; i++) {
         if (level > 0) {
             search(mesh, locator, level - 1, i, point, found);
@@ -218,7 +218,7 @@ static unda_status search_near(const unda_mesh *mesh, const struct locator *loca
                                const double *point, double room,
                                unda_status (*look)(void *user, int64_t place), void *user)
 {
-    int64_t end = level == 0 ? mesh->num_elem : locator->num_box[level - 1];
+    int64_t end = level == 0 ? mesh->num_owned : locator->num_box[level - 1];
     for (int64_t i = FAN * box; i < FAN * (box + 1) && i < end; i++) {
         struct box here = level == 0 ? element_box(mesh, i) : locator->boxes[level - 1][i];
         double slack = 0;

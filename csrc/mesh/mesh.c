@@ -1,6 +1,6 @@
 /* mesh.c: makes a mesh from arrays, step by step, and returns arrays in the user's numbering.
  * The steps are in other files, which internal.h lists in order.
- * Next: checks.c, periodic.c, order.c, faces.c, boundary.c; locate.c. */
+ * Next: checks.c, periodic.c, order.c, faces.c, boundary.c; locate.c; partition.c. */
 #include "internal.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
     mesh->shape = input->shape;
     mesh->table = table;
     mesh->num_vertex = input->num_vertex;
-    mesh->num_elem = num_elem;
+    mesh->num_elem = mesh->num_owned = num_elem;
     mesh->num_boundary = input->num_boundary;
     mesh->num_boundary_face = num_face;
     TRY(copy_array(mesh, &mesh->vertices, input->vertices, 3 * input->num_vertex, sizeof(double),
@@ -89,9 +89,9 @@ static void sort_vertices(struct unda_mesh *mesh, const int64_t *representative)
     }
 }
 
-static void fill_info(struct unda_mesh *mesh)
+void mesh_fill_info(struct unda_mesh *mesh)
 {
-    int64_t num_face = mesh->num_elem * mesh->table->num_face;
+    int64_t num_face = mesh->num_owned * mesh->table->num_face;
     unda_mesh_info *info = &mesh->info;
     for (int64_t face = 0; face < num_face; face++)
         info->num_interior_face += mesh->neighbor[face] > face;
@@ -102,6 +102,12 @@ static void fill_info(struct unda_mesh *mesh)
     info->num_elem = mesh->num_elem;
     info->num_boundary_face = mesh->num_boundary_face;
     info->curved = mesh->curved != NULL;
+    info->num_owned = mesh->num_owned;
+    info->num_border = mesh->part.num_border;
+    info->num_cut_face = mesh->part.num_cut;
+    info->which = mesh->part.which;
+    info->num_part = mesh->part.num_part;
+    info->num_neighbor_part = mesh->part.num_neighbor;
 }
 
 static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
@@ -126,8 +132,8 @@ static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
     TRY(faces_check_sides(mesh));
     if (mesh->curved)
         TRY(curved_check_faces(mesh));
-    TRY(parts_check(mesh));
-    fill_info(mesh);
+    TRY(pieces_check(mesh));
+    mesh_fill_info(mesh);
     return UNDA_OK;
 }
 
@@ -225,5 +231,16 @@ unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *
     array_give(arrays->quality, mesh->quality, num_elem, sizeof(double));
     if (arrays->neighbors)
         copy_neighbors(mesh, arrays->neighbors);
+    if (mesh->part.global)
+        array_give(arrays->global, mesh->part.global, num_elem, sizeof(int64_t));
+    array_give(arrays->neighbor_parts, mesh->part.neighbor, mesh->part.num_neighbor, sizeof(int32_t));
+    if (mesh->part.first)
+        array_give(arrays->first_cut, mesh->part.first, mesh->part.num_neighbor + 1, sizeof(int64_t));
+    for (int64_t i = 0; i < mesh->part.num_cut; i++) {
+        if (arrays->cut_own)
+            arrays->cut_own[i] = user_face(mesh, mesh->part.own[i]);
+        if (arrays->cut_ghost)
+            arrays->cut_ghost[i] = user_face(mesh, mesh->part.ghost[i]);
+    }
     return UNDA_OK;
 }

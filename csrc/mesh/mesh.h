@@ -1,13 +1,16 @@
 /* mesh.h: the mesh as the solvers see it: elements in internal order, sorted vertices, neighbours.
- * Next: mesh.c (connectivity and checks), order.c (space-filling curve), locate.c, box.c. */
+ * Next: mesh.c (connectivity and checks), order.c (space-filling curve), locate.c, box.c; partition.c, part.c. */
 #ifndef UNDA_MESH_H
 #define UNDA_MESH_H
 
 #include "../base/base.h"
+#include "part.h"
 
 #include <stdatomic.h>
 
 enum { MAX_FACE = 6 }; /* of an element, of any shape */
+/* A face of a ghost that is nobody's here: its neighbour is in another part. No boundary has that number. */
+enum { FACE_OUTSIDE = INT32_MIN };
 
 /* What meshes and spaces know of a shape; its matrices: element/. The origin of the reference coordinates r_j is
  * vertex 0. */
@@ -31,6 +34,7 @@ struct unda_mesh {
     int32_t *tags;           /* [num_elem], user order */
     int64_t *boundary_faces; /* [num_boundary_face][num_face_vertex] */
     int32_t *boundary_ids;   /* [num_boundary_face] */
+    int64_t *boundary_place; /* [num_boundary_face]: num_face * internal elem + face */
     int64_t *order;          /* [num_elem]: user element of each internal one */
     int64_t *place;          /* [num_elem]: internal element of each user one */
     /* Internal order from here. Each tetrahedron's vertices are sorted by global id (periodic
@@ -41,7 +45,9 @@ struct unda_mesh {
     int8_t *turn; /* [internal elem][num_face]: how the neighbour lists the face's vertices: 2 * the place of
                      this one's first + 1 if it goes around the other way; 0: alike */
     double *volumes, *quality; /* [num_elem], user order */
-    void *owned;               /* these arrays */
+    int64_t num_owned;         /* elements that are no ghosts: the first ones, in the user's order as well */
+    struct mesh_part part;
+    void *owned; /* these arrays */
     unda_mesh_info info;
     struct locator *locator; /* built on first use, thread-safe: locate.c */
     void *located;           /* it and its arrays */

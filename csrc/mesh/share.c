@@ -195,6 +195,11 @@ unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared)
     if (!mesh || !shared->first || shared->num_point < 0 || (shared->num_point && !shared->points))
         FAIL(UNDA_ERR_ARG, "mesh, first or points is NULL, or num_point is %lld, expected 0 or more",
              (long long)shared->num_point);
+    if (mesh->num_owned < mesh->num_elem)
+        FAIL(UNDA_ERR_ARG,
+             "the mesh is part %d of %d: elements that share a point may be in others, expected the "
+             "whole mesh",
+             mesh->part.which, mesh->part.num_part);
     if (shared->degree < 0 || shared->degree > 10)
         FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..10", shared->degree);
     SCRATCH int64_t *first = NULL;

@@ -78,8 +78,13 @@ static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     s->options.fd = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     s->method = methods[o->method];
-    if (s->method->on_mesh && mesh)
+    if (s->method->on_mesh && mesh) {
+        if (mesh->num_owned < mesh->num_elem)
+            FAIL(UNDA_ERR_ARG,
+                 "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
+                 mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
         s->options.shape = mesh->shape;
+    }
     s->engine = s->method->engine(o);
     return kernel_check(&s->options, s->engine->kernels);
 }

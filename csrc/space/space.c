@@ -22,7 +22,8 @@ unda_status space_sizes(struct space *space, const unda_mesh *mesh, int shape, i
              (long long)mesh->num_elem, INT32_MAX / space->num_side);
     space->num_node = unda_element_num_node(shape, degree);
     space->num_face_node = unda_element_num_face_node(shape, degree);
-    space->num_owned = mesh ? mesh->num_elem : 0;
+    space->num_owned = mesh ? mesh->num_owned : 0;
+    space->num_ghost = mesh ? mesh->num_elem - mesh->num_owned : 0;
     return UNDA_OK;
 }
 
@@ -32,6 +33,9 @@ static unda_status connect(struct space *space, const int32_t *boundary, int con
     conditions |= 1 << UNDA_BOUNDARY_ABSORBING | 1 << UNDA_BOUNDARY_EXACT;
     for (int64_t i = 0; i < space->num_face * space->num_owned; i++) {
         int32_t neighbor = space->mesh->neighbor[i];
+        if (neighbor < -space->mesh->num_boundary)
+            FAIL(UNDA_ERR_ARG, "face %lld of element %lld is outside of its part of the mesh",
+                 (long long)(i % space->num_face), (long long)space->order[i / space->num_face]);
         if (neighbor < 0) {
             int32_t condition = boundary ? boundary[-1 - neighbor] : UNDA_BOUNDARY_ABSORBING;
             if (condition < 0 || condition > UNDA_BOUNDARY_EXACT || !(1 << condition & conditions))

@@ -24,7 +24,7 @@ struct space {
     int32_t num_node, num_face, num_face_node; /* of an element, of a face */
     int32_t num_side;                          /* num_face times the ways in which a neighbour's can lie */
     int64_t num_owned, num_ghost;
-    const int64_t *order; /* [owned]: element of the user */
+    const int64_t *order; /* [element]: that of the user; ghosts have the same number */
     const int64_t *place; /* [element of the user]: here */
     int32_t *neighbor;    /* [owned][face], common/index.h */
     int64_t *exact_face;  /* [num_exact_face]: num_face * elem + face, those with outer data */

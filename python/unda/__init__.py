@@ -42,6 +42,7 @@ from .problem.layer import CPML, Damping
 from .problem.mapped_mesh import mapped_mesh
 from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .problem.mesh import Mesh, box_mesh
+from .problem.partition import Partition
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
 from .sweep import sweep
@@ -75,6 +76,7 @@ __all__ = [
     "MeshError",
     "MomentTensor",
     "OutOfMemoryError",
+    "Partition",
     "PlaneWave",
     "PointForce",
     "Receivers",

@@ -294,6 +294,21 @@ static unda_status run_owners(void)
     return UNDA_OK;
 }
 
+static unda_status use_parts(void)
+{
+    int turned, wrong, seen;
+    return parts(&turned, &wrong, &seen);
+}
+
+static unda_status run_parts(void)
+{
+    int turned, wrong, seen, num_failed = 0;
+    TRY_HERE(parts(&turned, &wrong, &seen));
+    TRY_HERE(fail_each(use_parts, 5, &num_failed)); /* of six parts that are made alike */
+    printf("turned=%d\nwrong=%d\nseen=%d\nfailed=%d\n", turned, wrong, seen, num_failed);
+    return UNDA_OK;
+}
+
 /* What the sanitizers must find: the negative twins of all the others. */
 static unda_status run_overrun(void)
 {
@@ -360,6 +375,7 @@ static const struct {
     {"clock", run_clock},
     {"owners", run_owners},
     {"unstable", run_unstable},
+    {"parts", run_parts},
     {"refusals", refusals},
     {"overrun", run_overrun},
     {"leak", run_leak},

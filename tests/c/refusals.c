@@ -33,6 +33,50 @@ static void refuse_sharing(const unda_mesh *mesh)
     printf("untouched=%d\n", first[0] == -7 && first[1] == -7 && elem[0] == -7);
 }
 
+static void refuse_parts(const unda_mesh *mesh)
+{
+    int32_t part[NUM_ELEM], bad[NUM_ELEM], one[NUM_ELEM] = {0};
+    double weight[NUM_ELEM] = {1};
+    int64_t first[NUM_ELEM + 1], num_byte = 0;
+    char block[8] = {0};
+    unda_mesh *local = NULL, *kept = NULL;
+    for (int i = 0; i < NUM_ELEM; i++)
+        part[i] = bad[i] = i % 2;
+    bad[3] = 2;
+    CALL(unda_mesh_partition(NULL, 2, NULL, part));
+    CALL(unda_mesh_partition(mesh, 2, NULL, NULL));
+    CALL(unda_mesh_partition(mesh, 0, NULL, part));
+    CALL(unda_mesh_partition(mesh, NUM_ELEM + 1, NULL, part));
+    CALL(unda_mesh_partition(mesh, 2, weight, part));
+    CALL(unda_mesh_graph(NULL, first, NULL, NULL));
+    CALL(unda_mesh_graph(mesh, NULL, NULL, NULL));
+    CALL(unda_mesh_part(NULL, mesh, 2, part, 0));
+    CALL(unda_mesh_part(&local, NULL, 2, part, 0));
+    CALL(unda_mesh_part(&local, mesh, 2, NULL, 0));
+    CALL(unda_mesh_part(&local, mesh, 0, part, 0));
+    CALL(unda_mesh_part(&local, mesh, NUM_ELEM + 1, part, 0));
+    CALL(unda_mesh_part(&local, mesh, 2, part, 2));
+    CALL(unda_mesh_part(&local, mesh, 2, part, -1));
+    CALL(unda_mesh_part(&local, mesh, 2, bad, 0));
+    CALL(unda_mesh_part(&local, mesh, 2, one, 0));
+    CALL(unda_mesh_pack(NULL, &num_byte, NULL));
+    CALL(unda_mesh_pack(mesh, NULL, NULL));
+    CALL(unda_mesh_pack(mesh, &num_byte, block));
+    CALL(unda_mesh_unpack(NULL, sizeof block, block));
+    CALL(unda_mesh_unpack(&local, sizeof block, NULL));
+    CALL(unda_mesh_unpack(&local, sizeof block, block));
+    CALL(unda_mesh_unpack(&local, -1, block));
+    printf("untouched=%d\n", local == NULL && num_byte == 0 && block[0] == 0);
+    if (unda_mesh_part(&kept, mesh, 2, part, 0) != UNDA_OK)
+        return;
+    CALL(unda_mesh_partition(kept, 2, NULL, part));
+    CALL(unda_mesh_graph(kept, first, NULL, NULL));
+    CALL(unda_mesh_part(&local, kept, 1, one, 0));
+    refuse_sharing(kept);
+    printf("untouched=%d\n", local == NULL);
+    unda_mesh_free(kept);
+}
+
 static void refuse_meshes(struct rig *rig)
 {
     unda_mesh *mesh = NULL;
@@ -71,6 +115,7 @@ static void refuse_meshes(struct rig *rig)
     CALL(unda_mesh_locate(rig->mesh, -1, point, &elem, NULL));
     CALL(unda_mesh_locate(rig->mesh, 1, nan_point, &elem, NULL));
     refuse_sharing(rig->mesh);
+    refuse_parts(rig->mesh);
     printf("untouched=%d\n", mesh == NULL);
 }
 

@@ -68,6 +68,10 @@ unda_status spectral_refusals(int *num_call, int *num_refused);
 /* ranges.c: stages of DG in parts, by a kernel ("" on the CPU). */
 unda_status ranges(const char *kernel);
 
+/* parts.c: parts of meshes as spaces see them; inner faces that are turned, neighbours that are wrong, and faults that
+ * were put in and seen. */
+unda_status parts(int *num_turned, int *num_wrong, int *num_seen);
+
 /* refusals.c: calls everything with arguments that must be refused. */
 unda_status refusals(void);
 

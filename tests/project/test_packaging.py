@@ -149,20 +149,22 @@ def bare(names):
 def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     assert bare(requirements(metadata)) == {"numpy", "scipy", "cffi", "meshio", "tqdm", "h5py"}
     extras = set(metadata.get_all("Provides-Extra"))
-    assert extras == {"cuda", "cuda12", "segy", "dask", "mpi", "plot", "notebook", "test", "dev"}
+    assert extras == {"cuda", "cuda12", "segy", "dask", "mpi", "metis", "plot", "notebook", "test", "dev"}
     assert requirements(metadata, "cuda") == {"cuda-toolkit[cublas,nvrtc]<14,>=13.0.2"}
     assert requirements(metadata, "cuda12") == {"cuda-toolkit[cublas,nvrtc]<13,>=12.4"}
     assert bare(requirements(metadata, "plot")) == {"matplotlib", "pillow"}
     assert bare(requirements(metadata, "dev")) == {"ruff", "clang-format", "mypy", "vtk", "distributed"}
     assert bare(requirements(metadata, "segy")) == {"segyio"}
-    assert requirements(metadata, "segy") <= requirements(metadata, "test")
+    assert bare(requirements(metadata, "metis")) == {"pymetis"}
+    for extra in ("segy", "metis"):
+        assert requirements(metadata, extra) <= requirements(metadata, "test")
     assert bare(requirements(metadata, "dask")) == {"distributed"}
     assert bare(requirements(metadata, "mpi")) == {"mpi4py"}
     assert requirements(metadata, "dask") <= requirements(metadata, "dev")
     # Tests need no cuBLAS, which is large: there is a stand-in.
     assert "cuda-toolkit[nvrtc]<14,>=13.0.2" in requirements(metadata, "test")
     test = {"pytest", "pytest-xdist", "hypothesis", "nbclient", "ipykernel", "matplotlib"}
-    assert bare(requirements(metadata, "test")) == test | {"cuda-toolkit", "segyio"}
+    assert bare(requirements(metadata, "test")) == test | {"cuda-toolkit", "segyio", "pymetis"}
 
 
 def test_the_metadata_names_python_and_licence(metadata):

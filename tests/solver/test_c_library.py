@@ -46,7 +46,7 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "ranges.c", "refusals.c"
+    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "refusals.c"
     sources = [ROOT / "tests" / "c" / name for name in names]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
@@ -170,6 +170,13 @@ def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
     found = succeeds(f"ranges_{kernel}", device)
     assert found["cases"] == found["same"] == "10"
     assert found["exchanges"] == found["ended"] and int(found["exchanges"]) >= 10 * 6
+
+
+def test_parts_of_a_mesh_have_its_neighbours_and_turns_and_any_allocation_of_them_may_fail():
+    """And a turn that is changed is seen, in each of three parts of both shapes."""
+    found = succeeds("parts")
+    assert (found["wrong"], found["seen"]) == ("0", "6")
+    assert int(found["turned"]) > 50 and int(found["failed"]) > 60
 
 
 def test_a_mesh_may_be_freed_before_its_solver():

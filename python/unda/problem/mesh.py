@@ -10,19 +10,22 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import integer
+from .._check import choice, integer
 from .._core import lib
 from .._fixed import Fixed
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
 from ._shapes import MAX_DEGREE, SHAPES, SIZES
 from .grid import SIDES
+
+if TYPE_CHECKING:
+    from .partition import Partition
 
 
 class Mesh(Fixed):
@@ -306,6 +309,50 @@ class Mesh(Fixed):
         to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
         _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
+
+    def partition(self, num: int, *, method: str = "curve", weights: ArrayLike | None = None) -> Partition:
+        """Divide the cells into parts of equal weight, one for each device or process.
+
+        Parameters
+        ----------
+        num : int
+            How many parts.
+        method : {"curve", "metis"}, optional
+            "curve": ranges of a space-filling curve, whose weights differ by no more than that of a cell.
+            "metis": fewer faces between the parts, of weights that differ by some per cent; needs pymetis
+            (``pip install 'unda-waves[metis]'``).
+        weights : array_like, shape (num_elem,), optional
+            What each cell costs, in any unit; 1 if omitted.
+
+        Returns
+        -------
+        Partition
+            The part of each cell; prints what each part has, and draws it.
+
+        Raises
+        ------
+        ArgumentError
+            More parts than cells, weights that are not positive and finite.
+        ImportError
+            "metis" without pymetis.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4), shape="hex")
+        >>> mesh.partition(2)
+        2 parts of 64 hexahedra, 16 cut faces; the heaviest part has 1.000 of the mean weight
+        part  cells  weight  ghosts  cut faces  neighbors
+           0     32      32      16         16  1
+           1     32      32      16         16  0
+        """
+        from ._graph_partition import metis_parts
+        from .partition import Partition, cell_weights, curve_parts
+
+        num = integer("num", num, 1, self.num_elem)
+        given = cell_weights(self, weights)
+        make = (curve_parts, metis_parts)[choice("method", method, ("curve", "metis"))]
+        return Partition(self, make(self, num, given), weights=given)
 
     def report(self) -> str:
         """Describe size, quality, materials and boundaries in a few lines.

@@ -1,4 +1,4 @@
-/* parts.c: counts the disconnected parts of a mesh.
+/* pieces.c: counts the pieces of a mesh that no face joins.
  * They are not an error: two bodies may be intended. But layers that were meshed separately look the same.
  * Next: mesh.c. */
 #include "internal.h"
@@ -22,20 +22,20 @@ static void flood(const struct unda_mesh *mesh, int64_t first, bool *reached, in
     }
 }
 
-unda_status parts_check(const struct unda_mesh *mesh)
+unda_status pieces_check(const struct unda_mesh *mesh)
 {
     SCRATCH bool *reached = NULL;
     SCRATCH int64_t *stack = NULL;
-    int64_t num_part = 0;
-    TRY(array_try(&reached, mesh->num_elem, sizeof *reached, "mesh parts"));
-    TRY(array_try(&stack, mesh->num_elem, sizeof *stack, "mesh parts"));
+    int64_t num_piece = 0;
+    TRY(array_try(&reached, mesh->num_elem, sizeof *reached, "mesh pieces"));
+    TRY(array_try(&stack, mesh->num_elem, sizeof *stack, "mesh pieces"));
     for (int64_t elem = 0; elem < mesh->num_elem; elem++)
         if (!reached[elem]) {
             flood(mesh, elem, reached, stack);
-            num_part++;
+            num_piece++;
         }
-    if (num_part > 1)
+    if (num_piece > 1)
         log_add(UNDA_LOG_WARNING, "the mesh has %lld parts that no face joins: no wave passes between them",
-                (long long)num_part);
+                (long long)num_piece);
     return UNDA_OK;
 }
