@@ -182,8 +182,8 @@ bits: .venv/test ## is every bit what it was? (BITS=write records them; 4 minute
 	        .venv/bin/python tests/bits.py $(BITS) $(ARGS) || status=1; \
 	done; exit $$status
 
-# GPU_JOBS=8: so many processes, which compile kernels side by side (needs pytest-xdist).
-test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=8)
+# GPU_JOBS=14: so many processes, which compile kernels side by side (needs pytest-xdist).
+test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=14)
 	$(WITH_PATH) OMP_NUM_THREADS=1 $(PY) -m pytest -p no:cacheprovider -m "(gpu or gpu_or_stand_in) and not endurance" \
 	    --slow --require-gpu \
 	    $(if $(GPU_JOBS),-n $(GPU_JOBS)) \

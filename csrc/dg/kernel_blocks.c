@@ -307,26 +307,21 @@ static bool wants_threads(const unda_solver_options *o)
            (kernel_part(o, "rows") || kernel_part(o, "cols") || kernel_part(o, "tile"));
 }
 
-/* Whether products in float32 on tensor cores are asked for, or measured to be worth it (benchmarks/NOTES.md). */
-static bool prefers_split(const unda_solver *s)
+/* Whether products in float32 on tensor cores are asked for: where they are the fastest, at degree 9, float32's floor is
+ * more than twice that of plain sums (benchmarks/NOTES.md). */
+static bool wants_split(const unda_solver *s)
 {
     const unda_solver_options *o = &s->options;
-    int capability = dg_tables(s)->capability, given = kernel_part(o, "products");
-    if (o->precision != UNDA_FLOAT32 || (capability && capability < SPLIT_CAPABILITY) || given == BY_THREADS)
-        return false;
-    return given == ON_TENSOR_CORES ||
-           (!dg_tables(s)->both_jumps && !wants_threads(o) && split_tiles[o->physics][o->degree][PRODUCTS]);
+    int capability = dg_tables(s)->capability;
+    return o->precision == UNDA_FLOAT32 && (!capability || capability >= SPLIT_CAPABILITY) &&
+           kernel_part(o, "products") == ON_TENSOR_CORES;
 }
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const unda_solver_options *o = &s->options;
-    /* in float32 by name plain arithmetic, unless it is asked for */
-    bool auto_split = prefers_split(s) && !kernel_is(o, "blocks");
     int given = kernel_part(o, "products");
-    int products = given                                           ? given
-                   : plan_has_double_tensor_cores(s) || auto_split ? ON_TENSOR_CORES
-                                                                   : BY_THREADS;
+    int products = given ? given : plan_has_double_tensor_cores(s) ? ON_TENSOR_CORES : BY_THREADS;
     struct plan plan = {.part = {[TURNS] = 1, [PRODUCTS] = products}};
     bool split = products == ON_TENSOR_CORES && o->precision == UNDA_FLOAT32;
     const int *measured =
@@ -611,7 +606,7 @@ static bool preferred(const unda_solver *s)
     const unda_solver_options *o = &s->options;
     bool lsrk = o->integrator == UNDA_LSRK4;
     const int first[] = {[UNDA_ACOUSTIC] = 4, [UNDA_ELASTIC] = lsrk ? 5 : 6, [UNDA_MAXWELL] = 6};
-    if (prefers_split(s))
+    if (wants_split(s))
         return true;
     if (dg_tables(s)->both_jumps)
         return false;

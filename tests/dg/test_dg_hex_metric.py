@@ -93,7 +93,7 @@ def test_the_library_takes_the_cheapest_that_is_exact_and_others_when_told():
         (
             "tet",
             "stored",
-            "kernel auto has no option metric, expected one of tile, blocks, unroll, ahead, rows, cols",
+            "kernel auto has no option metric, expected one of rows, lots, blocks, unroll, ahead, cols",
         ),
     ],
 )

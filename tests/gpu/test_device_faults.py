@@ -68,7 +68,7 @@ def test_out_of_device_memory_says_what_is_needed_free_and_alive_and_is_survived
         small, rec = simulation()
         closed, _ = simulation()
         closed.close()
-        text = raised(unda.OutOfMemoryError, lambda: simulation(8))
+        text = raised(unda.OutOfMemoryError, lambda: simulation(12))
         needed, free = map(int, re.search(r"needs (\\d+) bytes, (\\d+) of 2000000 are free", text).groups())
         assert 0 < free <= 2000000 - small.memory["device"] and needed > free
         assert f"{needed / 1e9:.3g} GB on the device" in text
