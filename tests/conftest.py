@@ -61,7 +61,8 @@ def pytest_runtest_makereport(item, call):
     report = yield
     used = getattr(item, "used_seconds", 0.0)
     # sanitizers are ten times as slow; on a device kernels are compiled anew, and its driver starts
-    free = is_marked(item, "slow") or item.config.option.markexpr == "sanitize" or item.config.option.require_gpu
+    free = is_marked(item, "slow") or item.config.option.require_gpu
+    free = free or item.config.option.markexpr == "sanitize"
     if call.when == "call" and used > LIMIT_SECONDS and report.passed and not free:
         report.outcome = "failed"
         report.longrepr = f"took {used:.1f} s of processors, a default test has {LIMIT_SECONDS:.0f} s"
