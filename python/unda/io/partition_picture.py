@@ -69,7 +69,7 @@ def plot_outside(partition: Partition, ax: Any) -> Any:
     ax.set(**{f"{axis}lim": (mesh.lower[i], mesh.upper[i]) for i, axis in enumerate("xyz")})
     ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     ax.set_box_aspect(np.subtract(mesh.upper, mesh.lower))
-    _legend(ax, partition, loc="upper left")
+    _legend(ax, partition, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(partition.num, 5))
     return ax
 
 
