@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -32,3 +34,12 @@ def prepare() -> bool:
     if not is_real():
         os.environ.update(stand_in_driver.build(BUILD))
     return is_real()
+
+
+def printed_on_an_old_device(code: str) -> list[str]:
+    """Return the lines that code prints in a process whose stand-in has compute capability 7."""
+    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout.splitlines()

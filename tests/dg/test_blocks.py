@@ -14,10 +14,6 @@ kernel blocks is run with parts that are no default. Everything else of it: test
 
 import functools
 import itertools
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import cuda_device
 import numpy as np
@@ -216,11 +212,7 @@ for dtype in ("float32", "float64"):
 
 @pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
 def test_a_device_without_such_tensor_cores_is_refused_in_float32():
-    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", OLD], env=environment, check=True, capture_output=True, text=True
-    )
-    single, double = done.stdout.splitlines()
+    single, double = cuda_device.printed_on_an_old_device(OLD)
     assert "needs a device of compute capability 8.0, found 7." in single
     assert double == "taken"
 

@@ -6,10 +6,6 @@ sums on tensor cores towards zero, as devices do. Not here: every setting (test_
 """
 
 import functools
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import cuda_device
 import numpy as np
@@ -298,10 +294,6 @@ for kernel in ("auto", "tensor"):
 
 @pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
 def test_a_device_without_such_tensor_cores_is_refused():
-    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", OLD], env=environment, check=True, capture_output=True, text=True
-    )
-    auto, named = done.stdout.splitlines()
+    auto, named = cuda_device.printed_on_an_old_device(OLD)
     assert auto == "fused"
     assert "needs a device of compute capability 8.0, found 7." in named
