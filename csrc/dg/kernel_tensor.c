@@ -5,12 +5,16 @@
 #include "kernel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
 /* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
 enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
+
+/* Nodes of a group of the rest of a tile (cuda/dg/tensor_rest.h), and most groups. */
+enum { GROUP = 8, MOST_REST = 2 };
 
 /* Pieces of the operator for so many rows, and for so many triples of them. */
 static int num_piece(int rows)
@@ -42,31 +46,47 @@ static struct turns face_turns(const struct dg *dg)
     return (struct turns){num, num / 3, num % 3};
 }
 
-/* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg, int triples)
-{
-    int all = num_piece(3 * triples);
-    return PIECE * (all * round_up(dg->space.num_node, 8) +
-                    (all + num_piece(triples)) * round_up(dg->space.num_face_node, 8));
-}
-
-/* Tiles of triples. */
-static int num_tile(const unda_solver *s, int triples)
-{
-    struct turns t = node_turns(s);
-    return (t.run + t.kept + triples - 1) / triples;
-}
-
-/* Where the operator begins: behind the rows. */
-static int operator_words(const struct dg *dg)
-{
-    return round_up(HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
-}
-
 /* As CHUNKS of cuda/dg/block_columns.h. */
 static int num_chunk(const struct dg *dg)
 {
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
+}
+
+/* Tiles of triples, and the groups of nodes that each has beside them: whole tiles and a rest, which is shared out evenly,
+ * where it is small; otherwise the last tile is filled up. A single chunk would have too few warps. */
+struct tiling {
+    int triples, tiles, rest;
+};
+static struct tiling tiling(const unda_solver *s, int triples)
+{
+    struct turns t = node_turns(s);
+    int whole = t.run / triples;
+    if (getenv("UNDA_EL_REST")) whole = 0;
+    if (triples == MOST_TRIPLES && num_chunk(dg_tables(s)) > 1 && whole > 0) {
+        int turned = t.run % triples,
+            most = 3 * ((turned + whole - 1) / whole) + (t.kept + whole - 1) / whole;
+        if (most <= MOST_REST * GROUP)
+            return (struct tiling){triples, whole, (most + GROUP - 1) / GROUP};
+    }
+    return (struct tiling){triples, (t.run + t.kept + triples - 1) / triples, 0};
+}
+
+/* Words of the operator for a tile: D_1, lift of face 1, lift of face 0, and the same of the rest. */
+static int tile_words(const struct dg *dg, const struct tiling *t)
+{
+    int all = num_piece(3 * t->triples), first = num_piece(t->triples), rest = GROUP * t->rest;
+    return (PIECE * all + rest) * round_up(dg->space.num_node, 8) +
+           (PIECE * (all + first) + 2 * rest) * round_up(dg->space.num_face_node, 8);
+}
+
+/* Where the rows of the rest begin, and the operator behind them. */
+static int rest_words(const struct dg *dg)
+{
+    return HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node;
+}
+static int operator_words(const struct dg *dg, const struct tiling *t)
+{
+    return round_up(rest_words(dg) + GROUP * t->rest * t->tiles, 4);
 }
 
 /* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
@@ -85,7 +105,7 @@ static int tile_bytes(const struct dg *dg)
 /* A lot is a tile of triples of a chunk of fields; a warp has so many. */
 static int num_lot(const unda_solver *s, const int *part)
 {
-    return num_tile(s, part[ROWS]) * num_chunk(dg_tables(s));
+    return tiling(s, part[ROWS]).tiles * num_chunk(dg_tables(s));
 }
 static int num_threads(const unda_solver *s, const int *part)
 {
@@ -103,9 +123,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     struct turns t = node_turns(s);
     int rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
     part[ROWS] = rows == 8 || rows == 16 ? rows : t.run + t.kept <= 8 ? 8 : 16;
-    /* of elastic waves nine warps a block would be alone on an SM, five are not; at higher degrees two lots spill */
-    bool two = s->options.physics == UNDA_ELASTIC && s->options.degree == 7 && part[ROWS] == 16;
-    part[LOTS] = lots ? lots : two ? 2 : 1;
+    part[LOTS] = lots ? lots : 1;
     int threads = num_threads(s, part),
         blocks = SM_REGISTERS / ((part[ROWS] == 8 ? LEAST_REGISTERS : REGISTERS) * threads),
         room = SM_SHARED / (tile_bytes(dg) + SYSTEM_SHARED);
@@ -133,15 +151,16 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->threads = num_threads(s, part);
     plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
+    struct tiling t = tiling(s, part[ROWS]);
+    plan->num_table = operator_words(dg, &t) + (int64_t)t.tiles * tile_words(dg, &t);
     return UNDA_OK;
 }
 
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
-    (void)s;
     gpu_define(defines, "TURNS=%d", 1);
     gpu_define(defines, "TRIPLES=%d", plan->part[ROWS]);
+    gpu_define(defines, "REST=%d", tiling(s, plan->part[ROWS]).rest);
     gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
@@ -200,6 +219,19 @@ static int32_t *pack_matrix(const struct operand *o, int32_t *to)
     return to;
 }
 
+/* The same of groups of eight rows, [step][group][lane][hi, lo]. */
+static int32_t *pack_groups(const struct operand *o, int32_t *to)
+{
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
+        depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
+        int words = depth / 8;
+        for (int word = 0; word < o->pieces * WARP; word++, to += 2 * words)
+            for (int i = 0; i < words; i++)
+                pack_word(o, o->row[word / 4], k0 + 8 * i + word % 4 * 2, to + i, to + words + i);
+    }
+    return to;
+}
+
 /* The order of points that `turn` moves: one of each triple, then what it becomes, then that again, then points that
  * stay where they are. */
 static void order_by_turn(const struct turns *t, const int *turn, int *order)
@@ -237,6 +269,32 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
         face_row[i] = el->face_node[i] | jump_row[i] << 16;
 }
 
+/* The nodes of a tile's rest, -1 behind the last: every `tiles`-th of the triples that no tile has, and of the nodes that
+ * stay where they are. back[j]: which of them is taken to each by j turns. */
+struct rest {
+    int node[MOST_REST * GROUP], back[3][MOST_REST * GROUP];
+};
+static struct rest rest_of_tile(const struct tiling *t, const struct turns *turns, const int *order, int tile)
+{
+    struct rest rest;
+    int num = 0;
+    for (int triple = t->tiles * t->triples + tile; triple < turns->run; triple += t->tiles)
+        for (int r = 0; r < 3; r++, num++) {
+            rest.node[num] = order[r * turns->run + triple];
+            for (int j = 0; j < 3; j++)
+                rest.back[j][num] = num - r + (r + 3 - j) % 3;
+        }
+    for (int kept = tile; kept < turns->kept; kept += t->tiles, num++) {
+        rest.node[num] = order[3 * turns->run + kept];
+        rest.back[0][num] = rest.back[1][num] = rest.back[2][num] = num;
+    }
+    for (; num < GROUP * t->rest; num++) {
+        rest.node[num] = -1;
+        rest.back[0][num] = rest.back[1][num] = rest.back[2][num] = num;
+    }
+    return rest;
+}
+
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
     (void)matrix;
@@ -256,9 +314,10 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = half_inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
-    int32_t *to = table + operator_words(dg);
-    for (int tile = 0; tile < num_tile(s, triples); tile++) {
+    struct tiling t = tiling(s, plan->part[ROWS]);
+    int triples = t.triples, all = num_piece(3 * triples), first = num_piece(triples);
+    int32_t *rest_row = table + rest_words(dg), *to = table + operator_words(dg, &t);
+    for (int tile = 0; tile < t.tiles; tile++) {
         /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
         int row[4 * MOST_TRIPLES];
         for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
@@ -272,6 +331,16 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale},
                          to);
         to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
+        if (t.rest == 0)
+            continue;
+        struct rest rest = rest_of_tile(&t, &nodes, orders.node, tile);
+        for (int i = 0; i < GROUP * t.rest; i++)
+            *rest_row++ = (int32_t)((uint32_t)(rest.node[i] & 0xffff) | (uint32_t)rest.back[1][i] << 16 |
+                                    (uint32_t)rest.back[2][i] << 24);
+        to = pack_groups(&(struct operand){el->derivative, rest.node, orders.node, t.rest, np, scale}, to);
+        to = pack_groups(
+            &(struct operand){el->lift + (int64_t)np * nf, rest.node, orders.face1, t.rest, nf, scale}, to);
+        to = pack_groups(&(struct operand){el->lift, rest.node, orders.face0, t.rest, nf, scale}, to);
     }
     return UNDA_OK;
 }

@@ -133,7 +133,8 @@ template <int DEPTH, int NUM = PIECES> struct step_operator {
 
 /* The sums of a chunk. */
 struct lane_sums {
-    float of[CHUNK_SUMS][3][LANE_SUMS]; /* [sum][r][c] */
+    float of[CHUNK_SUMS][3][LANE_SUMS];          /* [sum][r][c] */
+    float rest[CHUNK_SUMS][LARGER(2 * REST, 1)]; /* tensor_rest.h */
 };
 
 /* Products of a step: of each piece of the operator with Rule::COLUMNS parts of the state of each of three directions or

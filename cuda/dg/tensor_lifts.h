@@ -5,7 +5,7 @@
 #ifndef UNDA_DG_TENSOR_LIFTS_H
 #define UNDA_DG_TENSOR_LIFTS_H
 
-#include "dg/tensor_fragments.h"
+#include "dg/tensor_rest.h"
 
 /* Which trace number l of a chunk is; the sum of the chunk to which faces 1, 2, 3 add it, and whether they take it away;
  * the same of face 0, where it may be added to several: cuda/space. */
@@ -60,11 +60,12 @@ enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */
 
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op,
-                                                          const REAL *row, const lane_place &at, int k,
-                                                          const jump_factors &factors, lane_sums &acc)
+static __device__ __forceinline__ void
+lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const int *rest, const rest_lanes &lanes,
+                   const REAL *row, const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     int node = row_of_step<DEPTH, NFP>(at, k);
+    state_part<DEPTH> unturned[2];
 #pragma unroll
     for (int lift = 0; lift < LIFTS; lift++) {
         state_part<DEPTH> state[3];
@@ -73,6 +74,7 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
         for (int r = 0; r < 3; r++)
             load_state_part<DEPTH>(state[r], row + turned<FACE_RUN_ROWS>(node, r) * PITCH_S +
                                                  (trace_of_chunk(0, lift) - trace_of_chunk(0, 0)) * TILE);
+        unturned[lift] = state[0];
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
@@ -97,6 +99,13 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
                                     acc.of[sum][r][c] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
                                 }
     }
+    if constexpr (REST > 0)
+        rest_step_of_face0<DEPTH>(rest, lanes, unturned, [&](int l, int i, float x) {
+#pragma unroll
+            for (int sum = 0; sum < CHUNK_SUMS; sum++)
+                if (lift_sign_of_face0(l, sum))
+                    acc.rest[sum][i] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
+        });
 }
 
 /* The same of faces 1, 2 and 3, that is 1 + j. */
@@ -112,9 +121,9 @@ struct lift_rule {
     }
 };
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH> &op, const REAL *row,
-                                                           const lane_place &at, int k,
-                                                           const jump_factors &factors, lane_sums &acc)
+static __device__ __forceinline__ void
+lift_step_of_others(const step_operator<DEPTH> &op, const int *rest, const rest_lanes &lanes, const REAL *row,
+                    const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     state_part<DEPTH> state[3][LIFTS];
     int node = row_of_step<DEPTH, NFP>(at, k);
@@ -131,14 +140,18 @@ static __device__ __forceinline__ void lift_step_of_others(const step_operator<D
             acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
         }
     });
+    if constexpr (REST > 0)
+        rest_step<DEPTH>(rest, lanes, state, [&](int j, int l, int i, float x) {
+            acc.rest[lift_sum(1 + j, l)][i] += lift_subtracts(l) ? -x : x;
+        });
 }
 
 /* acc += all lifts of a chunk. */
 static __device__ __forceinline__ void lifts(const int *table, const tile &s, const lane_place &at,
-                                             lane_sums &acc)
+                                             const rest_lanes &lanes, lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
-    const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS,
+    const int *own = table + OPERATOR + at.tile * OPERATOR_WORDS, *others = own + VOLUME_WORDS,
               *face0 = others + LIFT_WORDS;
     const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
                *last = row + word_of_lane<8>(at);
@@ -149,16 +162,18 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
         step_operator<16> op;
         first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
         op.load(others + PIECES * PIECE_WORDS * k, at.lane);
-        lift_step_of_face0<16>(first, now, at, k, factors, acc);
-        lift_step_of_others<16>(op, now, at, k, factors, acc);
+        lift_step_of_face0<16>(first, own + REST_FACE0 + REST_WORDS * k, lanes, now, at, k, factors, acc);
+        lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
     }
     if constexpr (DEPTH_FACE % 16) {
         step_operator<8, FACE0_PIECES> first;
         step_operator<8> op;
         first.load(face0 + FACE0_PIECES * PIECE_WORDS * WHOLE, at.lane);
         op.load(others + PIECES * PIECE_WORDS * WHOLE, at.lane);
-        lift_step_of_face0<8>(first, last, at, WHOLE, factors, acc);
-        lift_step_of_others<8>(op, last, at, WHOLE, factors, acc);
+        lift_step_of_face0<8>(first, own + REST_FACE0 + REST_WORDS * WHOLE, lanes, last, at, WHOLE, factors,
+                              acc);
+        lift_step_of_others<8>(op, own + REST_LIFT + REST_WORDS * WHOLE, lanes, last, at, WHOLE, factors,
+                               acc);
     }
 }
 
