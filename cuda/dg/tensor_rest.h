@@ -14,7 +14,7 @@ static_assert(REST == 0 || TILE_LIFTED, "two traces of each face are lifted");
 
 /* Where a lane finds its words of the operator for each direction, in units of them. */
 struct rest_lanes {
-    int of[LARGER(REST, 1)][3];
+    int of[REST_ROOM][3];
     __device__ __forceinline__ rest_lanes(const int *table, const lane_place &at)
     {
 #pragma unroll
@@ -56,41 +56,16 @@ multiply_rest(float (&c)[4], int product, const state_part<DEPTH> (&state)[2], c
     multiply_add(c, a, product == 1 ? op.lo : op.hi);
 }
 
-/* A step of directions or faces j; give(j, column, i, x): i is the number of the lane's sum. */
-template <int DEPTH, class Give>
-static __device__ __forceinline__ void rest_step(const int *entry, const rest_lanes &lanes,
-                                                 const state_part<DEPTH> (&state)[3][2], Give give)
-{
-#pragma unroll
-    for (int group = 0; group < REST; group++) {
-        rest_operator<DEPTH> op[3];
-        float part[3][4] = {};
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-            load_rest(op[j], entry, lanes.of[group][j]);
-#pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int j = 0; j < 3; j++)
-                multiply_rest<DEPTH>(part[j], product, state[j], op[j]);
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                give(j, i / 2, 2 * group + i % 2, part[j][i]);
-    }
-}
-
-/* The same of face 0, whose jumps are not turned; give(column, i, x). */
-template <int DEPTH, class Give>
-static __device__ __forceinline__ void rest_step_of_face0(const int *entry, const rest_lanes &lanes,
-                                                          const state_part<DEPTH> (&state)[2], Give give)
+/* A step of direction or face j, of face 0 with j = 0; give(column, i, x): i is the number of the lane's sum. */
+template <int DEPTH, int COLUMNS, class Give>
+static __device__ __forceinline__ void multiply_rest_of(const int *entry, const rest_lanes &lanes, int j,
+                                                        const state_part<DEPTH> (&state)[COLUMNS], Give give)
 {
 #pragma unroll
     for (int group = 0; group < REST; group++) {
         rest_operator<DEPTH> op;
         float part[4] = {};
-        load_rest(op, entry, lanes.of[group][0]);
+        load_rest(op, entry, lanes.of[group][j]);
 #pragma unroll
         for (int product = 0; product < 3; product++)
             multiply_rest<DEPTH>(part, product, state, op);
