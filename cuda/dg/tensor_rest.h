@@ -61,17 +61,19 @@ template <int DEPTH, int COLUMNS, class Give>
 static __device__ __forceinline__ void multiply_rest_of(const int *entry, const rest_lanes &lanes, int j,
                                                         const state_part<DEPTH> (&state)[COLUMNS], Give give)
 {
+    if constexpr (REST > 0 && COLUMNS == 2) {
 #pragma unroll
-    for (int group = 0; group < REST; group++) {
-        rest_operator<DEPTH> op;
-        float part[4] = {};
-        load_rest(op, entry, lanes.of[group][j]);
+        for (int group = 0; group < REST; group++) {
+            rest_operator<DEPTH> op;
+            float part[4] = {};
+            load_rest(op, entry, lanes.of[group][j]);
 #pragma unroll
-        for (int product = 0; product < 3; product++)
-            multiply_rest<DEPTH>(part, product, state, op);
+            for (int product = 0; product < 3; product++)
+                multiply_rest<DEPTH>(part, product, state, op);
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            give(i / 2, 2 * group + i % 2, part[i]);
+            for (int i = 0; i < 4; i++)
+                give(i / 2, 2 * group + i % 2, part[i]);
+        }
     }
 }
 
