@@ -131,6 +131,7 @@ template <int DEPTH, int NUM = PIECES> struct step_operator {
     }
 };
 
+enum { BY_DIRECTION = SINGLE && 1, LIFTS_APART = 1 };
 enum { REST_ROOM = LARGER(REST, 1) }; /* an array has */
 
 /* The sums of a chunk. */
@@ -139,49 +140,50 @@ struct lane_sums {
     float rest[CHUNK_SUMS][2 * REST_ROOM]; /* tensor_rest.h */
 };
 
-/* Products of a step: of each direction or face j all pieces of the operator with Rule::COLUMNS parts load(j, c) of the
- * state; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of the lane's sums. Where
- * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j.
- * also(j, state): what else is multiplied by these parts. */
-template <class Rule, int DEPTH, class Load, class Also, class Give>
-static __device__ __forceinline__ void multiply_step(const step_operator<DEPTH> &op, Load load, Also also,
-                                                     Give give)
+/* Products of a step: of each piece of the operator with Rule::COLUMNS parts of the state of each of three directions or
+ * faces j; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of the lane's sums. Where
+ * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j. */
+template <class Rule, int DEPTH, class Give>
+static __device__ __forceinline__ void
+multiply_step(const step_operator<DEPTH> &op, const state_part<DEPTH> (&state)[3][Rule::COLUMNS], Give give)
 {
-    float part[Rule::SLOTS][3][4] = {};
+    float part[SINGLE ? Rule::SLOTS : 1][3][4] = {};
 #pragma unroll
-    for (int j = 0; j < 3; j++) {
-        state_part<DEPTH> state[Rule::COLUMNS];
-        float alone[PIECES][Rule::COLUMNS][4] = {};
-#pragma unroll
-        for (int c = 0; c < Rule::COLUMNS; c++)
-            state[c] = load(j, c);
+    for (int first = 0; first < (SINGLE ? 3 : PIECES); first++) {
+        float alone[3][Rule::COLUMNS][4] = {};
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
-            for (int piece = 0; piece < PIECES; piece++)
+            for (int second = 0; second < 3; second++)
 #pragma unroll
-                for (int c = 0; c < Rule::COLUMNS; c++)
-                    multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[piece][c],
-                                         product, state[c], op.of[piece]);
-        also(j, state);
+                for (int c = 0; c < Rule::COLUMNS; c++) {
+                    int j = BY_DIRECTION ? first : second, piece = BY_DIRECTION ? second : first;
+                    multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[j][c],
+                                         product, state[j][c], op.of[piece]);
+                }
+        if (SINGLE)
+            continue;
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+#pragma unroll
+            for (int c = 0; c < Rule::COLUMNS; c++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    if (product_run(first, i) < 3)
+                        give(j, c, (product_run(first, i) + j) % 3, product_sum(first, i), alone[j][c][i]);
+    }
+    if (!SINGLE)
+        return;
+#pragma unroll
+    for (int j = 0; j < 3; j++)
 #pragma unroll
         for (int c = 0; c < Rule::COLUMNS; c++)
-            if (!SINGLE) {
-#pragma unroll
-                for (int piece = 0; piece < PIECES; piece++)
-#pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        if (product_run(piece, i) < 3)
-                            give(j, c, (product_run(piece, i) + j) % 3, product_sum(piece, i),
-                                 alone[piece][c][i]);
-            } else if (Rule::last(j, c)) {
+            if (Rule::last(j, c))
 #pragma unroll
                 for (int r = 0; r < 3; r++)
 #pragma unroll
                     for (int i = 0; i < 4; i++)
                         give(j, c, r, i, part[Rule::slot(j, c)][r][i]);
-            }
-    }
 }
 
 #endif

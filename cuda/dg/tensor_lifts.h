@@ -99,7 +99,7 @@ lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const int *rest
                                     acc.of[sum][r][c] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
                                 }
     }
-    multiply_rest_of<DEPTH>(rest, lanes, 0, unturned, [&](int l, int i, float x) {
+    multiply_rest<DEPTH>(rest, lanes, 0, unturned, [&](int l, int i, float x) {
 #pragma unroll
         for (int sum = 0; sum < CHUNK_SUMS; sum++)
             if (lift_sign_of_face0(l, sum))
@@ -124,25 +124,26 @@ static __device__ __forceinline__ void
 lift_step_of_others(const step_operator<DEPTH> &op, const int *rest, const rest_lanes &lanes, const REAL *row,
                     const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
+    state_part<DEPTH> state[3][LIFTS];
     int node = row_of_step<DEPTH, NFP>(at, k);
-    auto load = [&](int j, int l) {
-        state_part<DEPTH> state;
-        load_state_part<DEPTH>(state, row + ((1 + j) * NFP + node) * PITCH_S +
-                                          (trace_of_chunk(0, l) - trace_of_chunk(0, 0)) * TILE);
-        return state;
-    };
-    auto also = [&](int j, const state_part<DEPTH>(&state)[LIFTS]) {
-        multiply_rest_of<DEPTH>(rest, lanes, j, state, [&](int l, int i, float x) {
-            acc.rest[lift_sum(1 + j, l)][i] += lift_subtracts(l) ? -x : x;
-        });
-    };
-    multiply_step<lift_rule, DEPTH>(op, load, also, [&](int j, int c, int r, int i, float x) {
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+#pragma unroll
+        for (int c = 0; c < LIFTS; c++)
+            load_state_part<DEPTH>(state[j][c], row + ((1 + j) * NFP + node) * PITCH_S +
+                                                    (trace_of_chunk(0, c) - trace_of_chunk(0, 0)) * TILE);
+    multiply_step<lift_rule>(op, state, [&](int j, int c, int r, int i, float x) {
 #pragma unroll
         for (int l = c; l < 2; l += LIFTS) {
             float y = factors.times(x, 1 + j, l, i);
             acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
         }
     });
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+        multiply_rest<DEPTH>(rest, lanes, j, state[j], [&](int l, int i, float x) {
+            acc.rest[lift_sum(1 + j, l)][i] += lift_subtracts(l) ? -x : x;
+        });
 }
 
 /* acc += all lifts of a chunk. */
@@ -157,16 +158,22 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
     jump_factors factors(s, at);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16) {
-        step_operator<16, FACE0_PIECES> op;
-        op.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
-        lift_step_of_face0<16>(op, own + REST_FACE0 + REST_WORDS * k, lanes, now, at, k, factors, acc);
-    }
-#pragma unroll(UNROLL)
-    for (int k = 0; k < WHOLE; k += 16) {
+        step_operator<16, FACE0_PIECES> first;
+        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
         step_operator<16> op;
-        op.load(others + PIECES * PIECE_WORDS * k, at.lane);
-        lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
+        if (!LIFTS_APART)
+            op.load(others + PIECES * PIECE_WORDS * k, at.lane);
+        lift_step_of_face0<16>(first, own + REST_FACE0 + REST_WORDS * k, lanes, now, at, k, factors, acc);
+        if (!LIFTS_APART)
+            lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
     }
+    if (LIFTS_APART)
+#pragma unroll(UNROLL)
+        for (int k = 0; k < WHOLE; k += 16) {
+            step_operator<16> op;
+            op.load(others + PIECES * PIECE_WORDS * k, at.lane);
+            lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
+        }
     if constexpr (DEPTH_FACE % 16) {
         step_operator<8, FACE0_PIECES> first;
         step_operator<8> op;

@@ -25,19 +25,24 @@ static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &o
                                                    const rest_lanes &lanes, const REAL *row,
                                                    const lane_place &at, int k, lane_sums &acc)
 {
+    state_part<DEPTH> state[3][2];
     int node = row_of_step<DEPTH, NP>(at, k);
-    auto load = [&](int j, int c) {
-        state_part<DEPTH> state;
-        load_state_part<DEPTH>(state, row + turned<RUN_ROWS>(node, j) * PITCH_U +
-                                          (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
-        return column_sign(c) < 0 ? negative<DEPTH>(state) : state;
-    };
-    auto also = [&](int j, const state_part<DEPTH>(&state)[2]) {
-        multiply_rest_of<DEPTH>(rest, lanes, j, state,
-                                [&](int c, int i, float x) { acc.rest[turn_sum(j, c)][i] += x; });
-    };
-    multiply_step<volume_rule, DEPTH>(
-        op, load, also, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; });
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            load_state_part<DEPTH>(state[j][c],
+                                   row + turned<RUN_ROWS>(node, j) * PITCH_U +
+                                       (chunk_place(0, turn_field(j, c)) - chunk_place(0, 0)) * TILE);
+            if (column_sign(c) < 0)
+                state[j][c] = negative<DEPTH>(state[j][c]);
+        }
+    multiply_step<volume_rule>(
+        op, state, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; });
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+        multiply_rest<DEPTH>(rest, lanes, j, state[j],
+                             [&](int c, int i, float x) { acc.rest[turn_sum(j, c)][i] += x; });
 }
 
 /* acc += the sums of a chunk. */

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void load_rest(rest_operator<8> &to, const int
 /* c += one of the three products, of two columns of the state. */
 template <int DEPTH>
 static __device__ __forceinline__ void
-multiply_rest(float (&c)[4], int product, const state_part<DEPTH> (&state)[2], const rest_operator<DEPTH> &op)
+multiply_pair(float (&c)[4], int product, const state_part<DEPTH> (&state)[2], const rest_operator<DEPTH> &op)
 {
     unsigned a[DEPTH / 4];
 #pragma unroll
@@ -58,8 +58,8 @@ multiply_rest(float (&c)[4], int product, const state_part<DEPTH> (&state)[2], c
 
 /* A step of direction or face j, of face 0 with j = 0; give(column, i, x): i is the number of the lane's sum. */
 template <int DEPTH, int COLUMNS, class Give>
-static __device__ __forceinline__ void multiply_rest_of(const int *entry, const rest_lanes &lanes, int j,
-                                                        const state_part<DEPTH> (&state)[COLUMNS], Give give)
+static __device__ __forceinline__ void multiply_rest(const int *entry, const rest_lanes &lanes, int j,
+                                                     const state_part<DEPTH> (&state)[COLUMNS], Give give)
 {
     if constexpr (REST > 0 && COLUMNS == 2) {
 #pragma unroll
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void multiply_rest_of(const int *entry, const 
             load_rest(op, entry, lanes.of[group][j]);
 #pragma unroll
             for (int product = 0; product < 3; product++)
-                multiply_rest<DEPTH>(part, product, state, op);
+                multiply_pair<DEPTH>(part, product, state, op);
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 give(i / 2, 2 * group + i % 2, part[i]);
