@@ -5,16 +5,14 @@
 #include "kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
 /* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
 enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
-
-/* Nodes of a group of the rest of a tile (cuda/dg/tensor_rest.h), and most groups. */
-enum { GROUP = 8, MOST_REST = 2 };
+/* Most nodes of the rest of a tile (cuda/dg/tensor_rest.h). */
+enum { MOST_REST = 8 };
 
 /* Pieces of the operator for so many rows, and for so many triples of them. */
 static int num_piece(int rows)
@@ -52,31 +50,32 @@ static int num_chunk(const struct dg *dg)
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
 }
 
-/* Tiles of triples, and the groups of nodes that each has beside them: whole tiles and a rest, which is shared out evenly,
- * where it is small; otherwise the last tile is filled up. A single chunk would have too few warps. */
+/* Tiles of triples, the last of which is filled up; or one and a rest of a few nodes. A single chunk would have a single
+ * warp then. */
 struct tiling {
-    int triples, tiles, rest;
+    int tiles;
+    bool rest;
 };
 static struct tiling tiling(const unda_solver *s, int triples)
 {
     struct turns t = node_turns(s);
-    int whole = t.run / triples;
-    if (getenv("UNDA_EL_REST")) whole = 0;
-    if (triples == MOST_TRIPLES && num_chunk(dg_tables(s)) > 1 && whole > 0) {
-        int turned = t.run % triples,
-            most = 3 * ((turned + whole - 1) / whole) + (t.kept + whole - 1) / whole;
-        if (most <= MOST_REST * GROUP)
-            return (struct tiling){triples, whole, (most + GROUP - 1) / GROUP};
-    }
-    return (struct tiling){triples, (t.run + t.kept + triples - 1) / triples, 0};
+    int left = t.num - 3 * triples;
+    if (left > 0 && left <= MOST_REST && num_chunk(dg_tables(s)) > 1)
+        return (struct tiling){1, true};
+    return (struct tiling){(t.run + t.kept + triples - 1) / triples, false};
 }
 
-/* Words of the operator for a tile: D_1, lift of face 1, lift of face 0, and the same of the rest. */
-static int tile_words(const struct dg *dg, const struct tiling *t)
+/* Words of the operator for rows of D_1 and of the lift of face 1, and so many of the lift of face 0. */
+static int matrix_words(const struct dg *dg, int rows, int face0_rows)
 {
-    int all = num_piece(3 * t->triples), first = num_piece(t->triples), rest = GROUP * t->rest;
-    return (PIECE * all + rest) * round_up(dg->space.num_node, 8) +
-           (PIECE * (all + first) + 2 * rest) * round_up(dg->space.num_face_node, 8);
+    return rows * round_up(dg->space.num_node, 8) +
+           (rows + face0_rows) * round_up(dg->space.num_face_node, 8);
+}
+
+/* Words of it in front of the rest, for tiles of so many triples. */
+static int tile_words(const struct dg *dg, int triples)
+{
+    return matrix_words(dg, PIECE * num_piece(3 * triples), PIECE * num_piece(triples));
 }
 
 /* Where the rows of the rest begin, and the operator behind them. */
@@ -84,9 +83,9 @@ static int rest_words(const struct dg *dg)
 {
     return HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node;
 }
-static int operator_words(const struct dg *dg, const struct tiling *t)
+static int operator_words(const struct dg *dg, struct tiling t)
 {
-    return round_up(rest_words(dg) + GROUP * t->rest * t->tiles, 4);
+    return round_up(rest_words(dg) + (t.rest ? MOST_REST : 0), 4);
 }
 
 /* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
@@ -123,7 +122,9 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     struct turns t = node_turns(s);
     int rows = kernel_part(&s->options, "rows"), lots = kernel_part(&s->options, "lots");
     part[ROWS] = rows == 8 || rows == 16 ? rows : t.run + t.kept <= 8 ? 8 : 16;
-    part[LOTS] = lots ? lots : 1;
+    /* of elastic waves nine warps a block would be alone on an SM, five are not; at higher degrees two lots spill */
+    bool two = s->options.physics == UNDA_ELASTIC && s->options.degree == 7 && part[ROWS] == 16;
+    part[LOTS] = lots ? lots : two ? 2 : 1;
     int threads = num_threads(s, part),
         blocks = SM_REGISTERS / ((part[ROWS] == 8 ? LEAST_REGISTERS : REGISTERS) * threads),
         room = SM_SHARED / (tile_bytes(dg) + SYSTEM_SHARED);
@@ -152,7 +153,8 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
     struct tiling t = tiling(s, part[ROWS]);
-    plan->num_table = operator_words(dg, &t) + (int64_t)t.tiles * tile_words(dg, &t);
+    plan->num_table = operator_words(dg, t) + (int64_t)t.tiles * tile_words(dg, part[ROWS]) +
+                      (t.rest ? matrix_words(dg, MOST_REST, MOST_REST) : 0);
     return UNDA_OK;
 }
 
@@ -219,15 +221,15 @@ static int32_t *pack_matrix(const struct operand *o, int32_t *to)
     return to;
 }
 
-/* The same of groups of eight rows, [step][group][lane][hi, lo]. */
-static int32_t *pack_groups(const struct operand *o, int32_t *to)
+/* The same of eight rows, [step][lane][hi, lo]. */
+static int32_t *pack_rest(const struct operand *o, int32_t *to)
 {
     for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
         depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
         int words = depth / 8;
-        for (int word = 0; word < o->pieces * WARP; word++, to += 2 * words)
+        for (int lane = 0; lane < WARP; lane++, to += 2 * words)
             for (int i = 0; i < words; i++)
-                pack_word(o, o->row[word / 4], k0 + 8 * i + word % 4 * 2, to + i, to + words + i);
+                pack_word(o, o->row[lane / 4], k0 + 8 * i + lane % 4 * 2, to + i, to + words + i);
     }
     return to;
 }
@@ -269,28 +271,24 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
         face_row[i] = el->face_node[i] | jump_row[i] << 16;
 }
 
-/* The nodes of a tile's rest, -1 behind the last: every `tiles`-th of the triples that no tile has, and of the nodes that
- * stay where they are. back[j]: which of them is taken to each by j turns. */
+/* The nodes behind so many triples, -1 behind the last; back[j]: which of them is taken to each by j turns. */
 struct rest {
-    int node[MOST_REST * GROUP], back[3][MOST_REST * GROUP];
+    int node[MOST_REST], back[3][MOST_REST];
 };
-static struct rest rest_of_tile(const struct tiling *t, const struct turns *turns, const int *order, int tile)
+static struct rest nodes_of_rest(const struct turns *turns, const int *order, int triples)
 {
     struct rest rest;
     int num = 0;
-    for (int triple = t->tiles * t->triples + tile; triple < turns->run; triple += t->tiles)
+    for (int triple = triples; triple < turns->run; triple++)
         for (int r = 0; r < 3; r++, num++) {
             rest.node[num] = order[r * turns->run + triple];
             for (int j = 0; j < 3; j++)
                 rest.back[j][num] = num - r + (r + 3 - j) % 3;
         }
-    for (int kept = tile; kept < turns->kept; kept += t->tiles, num++) {
-        rest.node[num] = order[3 * turns->run + kept];
-        rest.back[0][num] = rest.back[1][num] = rest.back[2][num] = num;
-    }
-    for (; num < GROUP * t->rest; num++) {
-        rest.node[num] = -1;
-        rest.back[0][num] = rest.back[1][num] = rest.back[2][num] = num;
+    for (int kept = 0; num < MOST_REST; kept++, num++) {
+        rest.node[num] = kept < turns->kept ? order[3 * turns->run + kept] : -1;
+        for (int j = 0; j < 3; j++)
+            rest.back[j][num] = num;
     }
     return rest;
 }
@@ -314,9 +312,9 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         orders.face1[m] = m;
     table[0] = half_inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
-    struct tiling t = tiling(s, plan->part[ROWS]);
-    int triples = t.triples, all = num_piece(3 * triples), first = num_piece(triples);
-    int32_t *rest_row = table + rest_words(dg), *to = table + operator_words(dg, &t);
+    int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
+    struct tiling t = tiling(s, triples);
+    int32_t *to = table + operator_words(dg, t);
     for (int tile = 0; tile < t.tiles; tile++) {
         /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
         int row[4 * MOST_TRIPLES];
@@ -331,16 +329,17 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale},
                          to);
         to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
-        if (t.rest == 0)
-            continue;
-        struct rest rest = rest_of_tile(&t, &nodes, orders.node, tile);
-        for (int i = 0; i < GROUP * t.rest; i++)
-            *rest_row++ = (int32_t)((uint32_t)(rest.node[i] & 0xffff) | (uint32_t)rest.back[1][i] << 16 |
-                                    (uint32_t)rest.back[2][i] << 24);
-        to = pack_groups(&(struct operand){el->derivative, rest.node, orders.node, t.rest, np, scale}, to);
-        to = pack_groups(
-            &(struct operand){el->lift + (int64_t)np * nf, rest.node, orders.face1, t.rest, nf, scale}, to);
-        to = pack_groups(&(struct operand){el->lift, rest.node, orders.face0, t.rest, nf, scale}, to);
+    }
+    if (t.rest) {
+        struct rest rest = nodes_of_rest(&nodes, orders.node, triples);
+        for (int i = 0; i < MOST_REST; i++)
+            table[rest_words(dg) + i] =
+                (int32_t)((uint32_t)(rest.node[i] & 0xffff) | (uint32_t)rest.back[1][i] << 16 |
+                          (uint32_t)rest.back[2][i] << 24);
+        to = pack_rest(&(struct operand){el->derivative, rest.node, orders.node, 1, np, scale}, to);
+        to = pack_rest(&(struct operand){el->lift + (int64_t)np * nf, rest.node, orders.face1, 1, nf, scale},
+                       to);
+        pack_rest(&(struct operand){el->lift, rest.node, orders.face0, 1, nf, scale}, to);
     }
     return UNDA_OK;
 }

@@ -61,8 +61,8 @@ enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
 template <int DEPTH>
 static __device__ __forceinline__ void
-lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const int *rest, const rest_lanes &lanes,
-                   const REAL *row, const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
+lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const rest_operator &rest, const REAL *row,
+                   const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     int node = row_of_step<DEPTH, NFP>(at, k);
     state_part<DEPTH> unturned[LIFTS];
@@ -99,7 +99,7 @@ lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const int *rest
                                     acc.of[sum][r][c] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
                                 }
     }
-    multiply_rest<DEPTH>(rest, lanes, 0, unturned, [&](int l, int i, float x) {
+    multiply_rest<DEPTH>(rest, REST_FACE0 + REST_WORDS * k, 0, unturned, [&](int l, int i, float x) {
 #pragma unroll
         for (int sum = 0; sum < CHUNK_SUMS; sum++)
             if (lift_sign_of_face0(l, sum))
@@ -121,18 +121,18 @@ struct lift_rule {
 };
 template <int DEPTH>
 static __device__ __forceinline__ void
-lift_step_of_others(const step_operator<DEPTH> &op, const int *rest, const rest_lanes &lanes, const REAL *row,
+lift_step_of_others(const step_operator<DEPTH> &op, const rest_operator &rest, const REAL *row,
                     const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     state_part<DEPTH> state[3][LIFTS];
     int node = row_of_step<DEPTH, NFP>(at, k);
-#pragma unroll
-    for (int j = 0; j < 3; j++)
+    auto load = [&](int j) {
 #pragma unroll
         for (int c = 0; c < LIFTS; c++)
             load_state_part<DEPTH>(state[j][c], row + ((1 + j) * NFP + node) * PITCH_S +
                                                     (trace_of_chunk(0, c) - trace_of_chunk(0, 0)) * TILE);
-    multiply_step<lift_rule>(op, state, [&](int j, int c, int r, int i, float x) {
+    };
+    multiply_step<lift_rule>(op, state, load, [&](int j, int c, int r, int i, float x) {
 #pragma unroll
         for (int l = c; l < 2; l += LIFTS) {
             float y = factors.times(x, 1 + j, l, i);
@@ -141,49 +141,47 @@ lift_step_of_others(const step_operator<DEPTH> &op, const int *rest, const rest_
     });
 #pragma unroll
     for (int j = 0; j < 3; j++)
-        multiply_rest<DEPTH>(rest, lanes, j, state[j], [&](int l, int i, float x) {
+        multiply_rest<DEPTH>(rest, REST_LIFT + REST_WORDS * k, j, state[j], [&](int l, int i, float x) {
             acc.rest[lift_sum(1 + j, l)][i] += lift_subtracts(l) ? -x : x;
         });
 }
 
-/* acc += all lifts of a chunk. */
+/* acc += a step of the lifts of face 0, of the others, or of both. */
+template <int DEPTH, bool FACE0, bool OTHERS>
+static __device__ __forceinline__ void lift_step(const int *own, const rest_operator &rest, const REAL *row,
+                                                 const lane_place &at, int k, const jump_factors &factors,
+                                                 lane_sums &acc)
+{
+    const int *others = own + VOLUME_WORDS, *face0 = others + LIFT_WORDS;
+    step_operator<DEPTH, FACE0_PIECES> first;
+    step_operator<DEPTH> op;
+    if (FACE0)
+        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
+    if (OTHERS)
+        op.load(others + PIECES * PIECE_WORDS * k, at.lane);
+    if (FACE0)
+        lift_step_of_face0<DEPTH>(first, rest, row + word_of_lane<DEPTH>(at), at, k, factors, acc);
+    if (OTHERS)
+        lift_step_of_others<DEPTH>(op, rest, row + word_of_lane<DEPTH>(at), at, k, factors, acc);
+}
+
+/* acc += all lifts of a chunk; those of face 0 first where a thread has few registers. */
 static __device__ __forceinline__ void lifts(const int *table, const tile &s, const lane_place &at,
-                                             const rest_lanes &lanes, lane_sums &acc)
+                                             const rest_operator &rest, lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
-    const int *own = table + OPERATOR + at.tile * OPERATOR_WORDS, *others = own + VOLUME_WORDS,
-              *face0 = others + LIFT_WORDS;
-    const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
-               *last = row + word_of_lane<8>(at);
+    const int *own = table + OPERATOR + at.tile * OPERATOR_WORDS;
+    const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE;
     jump_factors factors(s, at);
+    if (BY_DIRECTION)
 #pragma unroll(UNROLL)
-    for (int k = 0; k < WHOLE; k += 16) {
-        step_operator<16, FACE0_PIECES> first;
-        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
-        step_operator<16> op;
-        if (!LIFTS_APART)
-            op.load(others + PIECES * PIECE_WORDS * k, at.lane);
-        lift_step_of_face0<16>(first, own + REST_FACE0 + REST_WORDS * k, lanes, now, at, k, factors, acc);
-        if (!LIFTS_APART)
-            lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
-    }
-    if (LIFTS_APART)
+        for (int k = 0; k < WHOLE; k += 16)
+            lift_step<16, true, false>(own, rest, row, at, k, factors, acc);
 #pragma unroll(UNROLL)
-        for (int k = 0; k < WHOLE; k += 16) {
-            step_operator<16> op;
-            op.load(others + PIECES * PIECE_WORDS * k, at.lane);
-            lift_step_of_others<16>(op, own + REST_LIFT + REST_WORDS * k, lanes, now, at, k, factors, acc);
-        }
-    if constexpr (DEPTH_FACE % 16) {
-        step_operator<8, FACE0_PIECES> first;
-        step_operator<8> op;
-        first.load(face0 + FACE0_PIECES * PIECE_WORDS * WHOLE, at.lane);
-        op.load(others + PIECES * PIECE_WORDS * WHOLE, at.lane);
-        lift_step_of_face0<8>(first, own + REST_FACE0 + REST_WORDS * WHOLE, lanes, last, at, WHOLE, factors,
-                              acc);
-        lift_step_of_others<8>(op, own + REST_LIFT + REST_WORDS * WHOLE, lanes, last, at, WHOLE, factors,
-                               acc);
-    }
+    for (int k = 0; k < WHOLE; k += 16)
+        lift_step<16, !BY_DIRECTION, true>(own, rest, row, at, k, factors, acc);
+    if constexpr (DEPTH_FACE % 16)
+        lift_step<8, true, true>(own, rest, row, at, WHOLE, factors, acc);
 }
 
 #endif
