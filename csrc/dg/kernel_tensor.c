@@ -11,8 +11,9 @@ enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 
 /* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
 enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
-/* Most nodes of the rest of a tile (cuda/dg/tensor_rest.h). */
-enum { MOST_REST = 8 };
+
+/* Nodes beside a single tile, which are taken otherwise (cuda/dg/tensor_rest.h). */
+enum { REST = 8 };
 
 /* Pieces of the operator for so many rows, and for so many triples of them. */
 static int num_piece(int rows)
@@ -50,19 +51,19 @@ static int num_chunk(const struct dg *dg)
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
 }
 
-/* Tiles of triples, the last of which is filled up; or one and a rest of a few nodes. A single chunk would have a single
- * warp then. */
-struct tiling {
-    int tiles;
-    bool rest;
-};
-static struct tiling tiling(const unda_solver *s, int triples)
+/* Whether eight nodes are left beside a single tile of triples, so at degree 5 beside 16. A single chunk of fields would
+ * have a single warp then. */
+static bool has_rest(const unda_solver *s, int triples)
+{
+    const struct dg *dg = dg_tables(s);
+    return dg->space.num_node == 3 * triples + REST && num_chunk(dg) > 1;
+}
+
+/* Tiles of triples; without a rest the last one is filled up. */
+static int num_tile(const unda_solver *s, int triples)
 {
     struct turns t = node_turns(s);
-    int left = t.num - 3 * triples;
-    if (left > 0 && left <= MOST_REST && num_chunk(dg_tables(s)) > 1)
-        return (struct tiling){1, true};
-    return (struct tiling){(t.run + t.kept + triples - 1) / triples, false};
+    return has_rest(s, triples) ? 1 : (t.run + t.kept + triples - 1) / triples;
 }
 
 /* Words of the operator for rows of D_1 and of the lift of face 1, and so many of the lift of face 0. */
@@ -72,7 +73,7 @@ static int matrix_words(const struct dg *dg, int rows, int face0_rows)
            (rows + face0_rows) * round_up(dg->space.num_face_node, 8);
 }
 
-/* Words of it in front of the rest, for tiles of so many triples. */
+/* Of a tile of triples. */
 static int tile_words(const struct dg *dg, int triples)
 {
     return matrix_words(dg, PIECE * num_piece(3 * triples), PIECE * num_piece(triples));
@@ -83,9 +84,9 @@ static int rest_words(const struct dg *dg)
 {
     return HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node;
 }
-static int operator_words(const struct dg *dg, struct tiling t)
+static int operator_words(const struct dg *dg, bool rest)
 {
-    return round_up(rest_words(dg) + (t.rest ? MOST_REST : 0), 4);
+    return round_up(rest_words(dg) + (rest ? REST : 0), 4);
 }
 
 /* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
@@ -104,7 +105,7 @@ static int tile_bytes(const struct dg *dg)
 /* A lot is a tile of triples of a chunk of fields; a warp has so many. */
 static int num_lot(const unda_solver *s, const int *part)
 {
-    return tiling(s, part[ROWS]).tiles * num_chunk(dg_tables(s));
+    return num_tile(s, part[ROWS]) * num_chunk(dg_tables(s));
 }
 static int num_threads(const unda_solver *s, const int *part)
 {
@@ -152,9 +153,10 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->threads = num_threads(s, part);
     plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    struct tiling t = tiling(s, part[ROWS]);
-    plan->num_table = operator_words(dg, t) + (int64_t)t.tiles * tile_words(dg, part[ROWS]) +
-                      (t.rest ? matrix_words(dg, MOST_REST, MOST_REST) : 0);
+    bool rest = has_rest(s, part[ROWS]);
+    plan->num_table = operator_words(dg, rest) +
+                      (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]) +
+                      (rest ? matrix_words(dg, REST, REST) : 0);
     return UNDA_OK;
 }
 
@@ -162,7 +164,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 {
     gpu_define(defines, "TURNS=%d", 1);
     gpu_define(defines, "TRIPLES=%d", plan->part[ROWS]);
-    gpu_define(defines, "REST=%d", tiling(s, plan->part[ROWS]).rest);
+    gpu_define(defines, "REST=%d", has_rest(s, plan->part[ROWS]));
     gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
@@ -222,7 +224,7 @@ static int32_t *pack_matrix(const struct operand *o, int32_t *to)
 }
 
 /* The same of eight rows, [step][lane][hi, lo]. */
-static int32_t *pack_rest(const struct operand *o, int32_t *to)
+static int32_t *pack_eight(const struct operand *o, int32_t *to)
 {
     for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
         depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
@@ -271,26 +273,31 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
         face_row[i] = el->face_node[i] | jump_row[i] << 16;
 }
 
-/* The nodes behind so many triples, -1 behind the last; back[j]: which of them is taken to each by j turns. */
-struct rest {
-    int node[MOST_REST], back[3][MOST_REST];
-};
-static struct rest nodes_of_rest(const struct turns *turns, const int *order, int triples)
+/* The nodes behind so many triples: of a triple all three, then those that stay where they are. word: as
+ * cuda/dg/tensor_rows.h has it, with the places here of C^-1 and C^-2 of the node. */
+static void pack_rest_nodes(const struct turns *t, const int *order, int triples, int node[REST],
+                            int32_t word[REST])
 {
-    struct rest rest;
     int num = 0;
-    for (int triple = triples; triple < turns->run; triple++)
+    for (int triple = triples; triple < t->run; triple++)
         for (int r = 0; r < 3; r++, num++) {
-            rest.node[num] = order[r * turns->run + triple];
-            for (int j = 0; j < 3; j++)
-                rest.back[j][num] = num - r + (r + 3 - j) % 3;
+            node[num] = order[r * t->run + triple];
+            word[num] = node[num] | (num - r + (r + 2) % 3) << 16 | (num - r + (r + 1) % 3) << 24;
         }
-    for (int kept = 0; num < MOST_REST; kept++, num++) {
-        rest.node[num] = kept < turns->kept ? order[3 * turns->run + kept] : -1;
-        for (int j = 0; j < 3; j++)
-            rest.back[j][num] = num;
+    for (int kept = 0; kept < t->kept; kept++, num++) {
+        node[num] = order[3 * t->run + kept];
+        word[num] = node[num] | num << 16 | num << 24;
     }
-    return rest;
+}
+
+/* D_1 and lifts in rows of the rest. */
+static void pack_rest(const struct element *el, const struct orders *orders, const int *node, int scale,
+                      int32_t *to)
+{
+    int np = el->num_node, nf = el->num_face_node;
+    to = pack_eight(&(struct operand){el->derivative, node, orders->node, 1, np, scale}, to);
+    to = pack_eight(&(struct operand){el->lift + (int64_t)np * nf, node, orders->face1, 1, nf, scale}, to);
+    pack_eight(&(struct operand){el->lift, node, orders->face0, 1, nf, scale}, to);
 }
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
@@ -313,9 +320,9 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     table[0] = half_inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
     int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
-    struct tiling t = tiling(s, triples);
-    int32_t *to = table + operator_words(dg, t);
-    for (int tile = 0; tile < t.tiles; tile++) {
+    bool has_eight = has_rest(s, triples);
+    int32_t *to = table + operator_words(dg, has_eight);
+    for (int tile = 0; tile < num_tile(s, triples); tile++) {
         /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
         int row[4 * MOST_TRIPLES];
         for (int i = 0; i < 4 * MOST_TRIPLES; i++) {
@@ -330,16 +337,10 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
                          to);
         to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
     }
-    if (t.rest) {
-        struct rest rest = nodes_of_rest(&nodes, orders.node, triples);
-        for (int i = 0; i < MOST_REST; i++)
-            table[rest_words(dg) + i] =
-                (int32_t)((uint32_t)(rest.node[i] & 0xffff) | (uint32_t)rest.back[1][i] << 16 |
-                          (uint32_t)rest.back[2][i] << 24);
-        to = pack_rest(&(struct operand){el->derivative, rest.node, orders.node, 1, np, scale}, to);
-        to = pack_rest(&(struct operand){el->lift + (int64_t)np * nf, rest.node, orders.face1, 1, nf, scale},
-                       to);
-        pack_rest(&(struct operand){el->lift, rest.node, orders.face0, 1, nf, scale}, to);
+    if (has_eight) {
+        int rest_node[REST];
+        pack_rest_nodes(&nodes, orders.node, triples, rest_node, table + rest_words(dg));
+        pack_rest(el, &orders, rest_node, scale, to);
     }
     return UNDA_OK;
 }

@@ -146,9 +146,7 @@ static __device__ __forceinline__ void store_rest(const int *table, tile &s, con
 #pragma unroll
         for (int i = 0; i < CHUNK_SUMS; i++)
             sums[i] = acc.rest[i][c];
-        int node = rest_node(table, at, c);
-        if (node >= 0)
-            store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.lane / 4, node), sums);
+        store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.lane / 4, rest_node(table, at, c)), sums);
     }
 }
 

@@ -13,8 +13,8 @@ enum {
     KEPT = DEGREE / 3 + 1, /* nodes that C leaves alone */
     RUN_ROWS = (NP - KEPT) / 3,
     FACE_RUN_ROWS = NFP / 3,
-    ORBITS = RUN_ROWS + KEPT,                                  /* of nodes */
-    ORBIT_TILES = REST ? 1 : (ORBITS + TRIPLES - 1) / TRIPLES, /* with a rest: tensor_rest.h */
+    ORBITS = RUN_ROWS + KEPT, /* of nodes */
+    ORBIT_TILES = REST ? 1 : (ORBITS + TRIPLES - 1) / TRIPLES,
     /* The operator comes in pieces of 16 rows. Of the triples of a tile, RUNS times eight, rows of r = 0 come first, then
      * those of r = 1, of r = 2; of face 0 only r = 0 is needed. */
     RUNS = TRIPLES / 8,
@@ -28,7 +28,7 @@ enum {
     OPERATOR_HEAD = 4,
     ROW_NODES = OPERATOR_HEAD,              /* node of each row */
     FACE_ROWS = ROW_NODES + NP,             /* [face][face node]: node + 2^16 row of the jump */
-    REST_ROWS = FACE_ROWS + NUM_FACE * NFP, /* of eight nodes: node + 2^16 i + 2^24 k, C^-1 and C^-2 of it */
+    REST_ROWS = FACE_ROWS + NUM_FACE * NFP, /* tensor_rest.h */
     OPERATOR = (REST_ROWS + 8 * REST + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
@@ -36,11 +36,7 @@ enum {
     VOLUME_WORDS = PIECES * PIECE_WORDS * DEPTH_NODES,
     LIFT_WORDS = PIECES * PIECE_WORDS * DEPTH_FACE,
     OPERATOR_WORDS =
-        VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE, /* of a tile of triples */
-    REST_WORDS = 8,                                                          /* by depth */
-    REST_VOLUME = OPERATOR_WORDS,
-    REST_LIFT = REST_VOLUME + REST_WORDS * DEPTH_NODES,
-    REST_FACE0 = REST_LIFT + REST_WORDS * DEPTH_FACE
+        VOLUME_WORDS + LIFT_WORDS + FACE0_PIECES * PIECE_WORDS * DEPTH_FACE /* of a tile of triples */
 };
 
 /* Row C^times of a row, of so many in a run. */
