@@ -146,13 +146,12 @@ lift_step_of_others(const step_operator<DEPTH> &op, const rest_operator &rest, c
         });
 }
 
-/* acc += a step of the lifts of face 0, of the others, or of both. */
+/* acc += a step of the lifts of face 0, of the others, or of both, whose operators begin at face0 and others. */
 template <int DEPTH, bool FACE0, bool OTHERS>
-static __device__ __forceinline__ void lift_step(const int *own, const rest_operator &rest, const REAL *row,
-                                                 const lane_place &at, int k, const jump_factors &factors,
-                                                 lane_sums &acc)
+static __device__ __forceinline__ void
+lift_step(const int *face0, const int *others, const rest_operator &rest, const REAL *row,
+          const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
-    const int *others = own + VOLUME_WORDS, *face0 = others + LIFT_WORDS;
     step_operator<DEPTH, FACE0_PIECES> first;
     step_operator<DEPTH> op;
     if (FACE0)
@@ -160,9 +159,9 @@ static __device__ __forceinline__ void lift_step(const int *own, const rest_oper
     if (OTHERS)
         op.load(others + PIECES * PIECE_WORDS * k, at.lane);
     if (FACE0)
-        lift_step_of_face0<DEPTH>(first, rest, row + word_of_lane<DEPTH>(at), at, k, factors, acc);
+        lift_step_of_face0<DEPTH>(first, rest, row, at, k, factors, acc);
     if (OTHERS)
-        lift_step_of_others<DEPTH>(op, rest, row + word_of_lane<DEPTH>(at), at, k, factors, acc);
+        lift_step_of_others<DEPTH>(op, rest, row, at, k, factors, acc);
 }
 
 /* acc += all lifts of a chunk; those of face 0 first where a thread has few registers. */
@@ -170,18 +169,20 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
                                              const rest_operator &rest, lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
-    const int *own = table + OPERATOR + at.tile * OPERATOR_WORDS;
-    const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE;
+    const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS,
+              *face0 = others + LIFT_WORDS;
+    const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
+               *last = row + word_of_lane<8>(at);
     jump_factors factors(s, at);
     if (BY_DIRECTION)
 #pragma unroll(UNROLL)
         for (int k = 0; k < WHOLE; k += 16)
-            lift_step<16, true, false>(own, rest, row, at, k, factors, acc);
+            lift_step<16, true, false>(face0, others, rest, now, at, k, factors, acc);
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16)
-        lift_step<16, !BY_DIRECTION, true>(own, rest, row, at, k, factors, acc);
+        lift_step<16, !BY_DIRECTION, true>(face0, others, rest, now, at, k, factors, acc);
     if constexpr (DEPTH_FACE % 16)
-        lift_step<8, true, true>(own, rest, row, at, WHOLE, factors, acc);
+        lift_step<8, true, true>(face0, others, rest, last, at, WHOLE, factors, acc);
 }
 
 #endif
