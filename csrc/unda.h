@@ -434,7 +434,7 @@ typedef struct unda_member {
     int64_t num_cut_face;   /* these faces */
     int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real */
     int64_t device_bytes;
-    char transport[16];     /* "memory", "peer", "host"; of all parts */
+    char transport[16]; /* "memory", "peer", "host"; of all parts */
 } unda_member;
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
