@@ -59,8 +59,8 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
     ----------
     path : str or Path
     device : str or list of str, optional
-        Where to continue, on any number of devices; by default where it ran, divided along the curve. Bits are the same on the same engine and model of
-        GPU. A model that lacks what the file's kernel needs, such as tensor cores, goes on with what
+        Where to continue, on any number of devices; by default where it ran, of several with parts along
+        the curve. Bits are the same on the same engine and model of GPU. A model that lacks what the file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
 
     Returns
@@ -110,7 +110,10 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
 def _where(config: dict[str, Any]) -> str | list[str]:
     """Return the device on which a simulation ran, or the list of them."""
     if "team" in config:
-        return [str(one) for one in _hdf.entry(_hdf.entry(config, "team", dict), "devices", list)]
+        found = [str(one) for one in _hdf.entry(_hdf.entry(config, "team", dict), "devices", list)]
+        if not found:
+            raise FileError("config.team.devices is an empty list, expected names of devices")
+        return found
     return str(_hdf.entry(config, "device", str))
 
 

@@ -1,6 +1,7 @@
 """Teams: one problem on several devices, each with a part of the mesh.
 
-Not here: which cell belongs to which part (``problem/partition.py``), how parts run together (``csrc/dg/team.c``).
+Not here: which cell belongs to which part (``problem/partition.py``), how parts run together
+(``csrc/dg/team.c``).
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
     """Parts on the CPU are for tests: threads of one solver share all its memory, and are as fast."""
     if os.environ.get(_CPU_PARTS) != "1":
         raise ArgumentError(
-            f"device is {list(devices)}: parts of one process on the CPU take turns and are slower than device='cpu', "
-            f"whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows them, for tests"
+            f"device is {list(devices)}: parts of one process on the CPU take turns, and are slower than "
+            f"device='cpu', whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows them, for tests"
         )
 
 
@@ -80,8 +81,8 @@ class Team:
     members : tuple of Member
         What each part has.
     transport : str
-        How traces travel: "peer", by stores into the other device's memory; "host", through memory of the host;
-        "memory", on the CPU.
+        How traces travel: "peer", by stores into the other device's memory; "host", through memory of the
+        host; "memory", on the CPU.
     """
 
     def __init__(self, devices: tuple[str, ...], partition: Partition, transport: int) -> None:
@@ -128,8 +129,8 @@ class Team:
         nodes, fields, real = self._trace
         return "\n".join(
             [
-                f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} fields x "
-                f"{real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
+                f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} "
+                f"fields x {real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
                 *(
                     "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
                     for row in rows
