@@ -7,7 +7,6 @@ Not here: which cell belongs to which part (``problem/partition.py``), how parts
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from .. import _core
 from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_number, num_devices
+from ..limits import device_number, several
 from ..problem.partition import Partition
 
 if TYPE_CHECKING:
@@ -26,18 +25,6 @@ if TYPE_CHECKING:
 #: Words for unda_transport, from 0 on.
 TRANSPORTS = ("auto", "peer", "host")
 _CPU_PARTS = "UNDA_CPU_PARTS"
-
-
-def several(device: Any) -> tuple[str, ...]:
-    """Return the devices of a team; none where `device` is a single one."""
-    if isinstance(device, str):
-        if device != "cuda:all":
-            return ()
-        found = tuple(f"cuda:{i}" for i in range(num_devices()))
-        return found or ("cuda",)
-    if not isinstance(device, Sequence) or not device or not all(isinstance(one, str) for one in device):
-        raise ArgumentError(f"device is {device!r}, expected a name, or a list of names such as 'cuda:0'")
-    return tuple(device)
 
 
 def _number(device: str) -> int:
@@ -52,7 +39,8 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
     if os.environ.get(_CPU_PARTS) != "1":
         raise ArgumentError(
             f"device is {list(devices)}: parts of one process on the CPU take turns, and are slower than "
-            f"device='cpu', whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows them, for tests"
+            f"device='cpu', whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows "
+            "them, for tests"
         )
 
 
