@@ -150,7 +150,7 @@ static bool is_small(const unda_solver *s, int64_t tile)
 /* One block on each multiprocessor, all of about the same size. */
 static int64_t tile_of(const unda_solver *s, int num_sm)
 {
-    return (dg_tables(s)->space.num_owned + num_sm - 1) / num_sm;
+    return (dg_tables(s)->num_whole + num_sm - 1) / num_sm;
 }
 
 /* Without a device: what an H100 would do. large: even if it is not small. */
@@ -187,26 +187,32 @@ int64_t resident_forecast(const unda_solver *s, const struct plan *stage)
 {
     struct plan plan, given = *stage;
     bool asked = kernel_part(&s->options, "resident") > 1;
-    return option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
+    return !s->exchange && option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
 }
 
-void resident_plan(unda_solver *s)
+unda_status resident_plan(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     const unda_device_info *device = gpu_info(t->gpu);
     int64_t tile = tile_of(s, device->num_sm);
     int *most = option(&t->plan);
     if (!most)
-        return;
+        return UNDA_OK;
     t->resident.asked = *most > 1;
+    if (s->exchange && t->resident.asked)
+        FAIL(UNDA_ERR_ARG,
+             "resident is %d on several devices, expected 1 or nothing: a launch of many steps would wait "
+             "for another one",
+             *most);
     bool pays = t->resident.asked || is_small(s, tile);
-    if (*most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
+    if (s->exchange || *most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
         !choose(s, tile, device->shared_bytes, &t->resident.plan))
         *most = 1;
     else if (*most == 0)
         *most = MOST_STEP;
     t->resident.most_step = *most;
     s->device_bytes += *most > 1 ? table_bytes(s, &t->resident.plan) : 0;
+    return UNDA_OK;
 }
 
 /* ---- tables ---- */
@@ -261,7 +267,7 @@ static unda_status compile(unda_solver *s)
     int64_t room, num = dg_tables(s)->space.num_owned;
     double begin = clock_seconds();
     r->num_block = (num + r->plan.tile - 1) / r->plan.tile;
-    r->incident = dg_tables(s)->num_incident > 0;
+    r->incident = dg_tables(s)->has_waves;
     gpu_module_free(r->module);
     r->module = NULL;
     TRY(gpu_module_new(&r->module, t->gpu, &source));
@@ -343,7 +349,7 @@ static unda_status prepare(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct resident *r = &t->resident;
-    if (!r->module || r->incident != (dg_tables(s)->num_incident > 0))
+    if (!r->module || r->incident != (dg_tables(s)->has_waves))
         TRY(compile(s));
     if (r->most_step < 2)
         return UNDA_OK;

@@ -31,21 +31,32 @@ class Ahead(NamedTuple):
     times: np.ndarray
 
 
-def forecast(mesh: Any, options: Any) -> dict[str, int]:
-    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
-    bytes_ = new("int64_t[2]")
-    _core.check(lib.unda_solver_forecast(mesh, options, bytes_, bytes_ + 1))
-    return {"host": int(bytes_[0]), "device": int(bytes_[1])}
+def forecast(mesh: Any, options: Any, team: Any = _core.NULL) -> dict[str, int]:
+    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL.
+
+    Of a team (unda_team) those of each part on its device as well: "part 0", "part 1", ...
+    """
+    parts = 1 if team == _core.NULL else int(team.num_part)
+    host, device = new("int64_t *"), new("int64_t[]", parts)
+    if team == _core.NULL:
+        _core.check(lib.unda_solver_forecast(mesh, options, host, device))
+    else:
+        _core.check(lib.unda_solver_forecast_team(mesh, options, team, host, device))
+    each = [int(one) for one in device]
+    more = {f"part {i}": one for i, one in enumerate(each)} if team != _core.NULL else {}
+    return {"host": int(host[0]), "device": sum(each), **more}
 
 
-def _new_solver(mesh: Any, options: Any) -> Any:
+def _new_solver(mesh: Any, options: Any, team: Any) -> Any:
     """Make a solver; if memory runs out say what holds it."""
     try:
         return _core.new_object(
-            "unda_solver", lambda out: lib.unda_solver_new(out, mesh, options), lib.unda_solver_free
+            "unda_solver",
+            lambda out: lib.unda_solver_new_team(out, mesh, options, team),
+            lib.unda_solver_free,
         )
     except OutOfMemoryError as error:
-        needed = forecast(mesh, options)
+        needed = forecast(mesh, options, team)
         listed = "".join(f"\n  {sim!r}" for sim in living if sim._solver.is_open) or " none"
         raise OutOfMemoryError(
             f"{error}; the simulation takes {needed['host'] / 1e9:.3g} GB on the host and "
@@ -62,6 +73,8 @@ class Solver:
         The library's, or NULL.
     options : CData
         unda_solver_options.
+    team : CData, optional
+        unda_team.
 
     Attributes
     ----------
@@ -74,8 +87,8 @@ class Solver:
         The library may have samples that were not taken yet.
     """
 
-    def __init__(self, mesh: Any, options: Any) -> None:
-        self._handle: Any = _new_solver(mesh, options)
+    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL) -> None:
+        self._handle: Any = _new_solver(mesh, options, team)
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
