@@ -163,6 +163,8 @@ def test_a_fault_of_traces_is_seen(tmp_path, fault):
     _core.check(_core.lib.unda_set_kernel_dir(str(tmp_path / "cuda").encode()))
     try:
         assert "state" in differences(one, _long(devices(3), (3,)))
+    except UnstableError:  # memory of the stand-in begins as NaN
+        assert fault == "dropped"
     finally:
         _core.check(_core.lib.unda_set_kernel_dir(str(KERNELS).encode()))
 
