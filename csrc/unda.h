@@ -324,6 +324,11 @@ typedef struct unda_fd_options {
     double speed_max;     /* highest wave speed [m/s]: the stable step and the layers depend on it */
     int32_t uniform;      /* 1: one material everywhere, in unda_solver_options.material; 0: see
                              unda_solver_set_material */
+    /* Slabs of planes of x, with layers, each on a device of its own, or several on one: all CUDA devices, or all
+     * UNDA_DEVICE_CPU; at most one slab for each 2 M + 1 planes, M half the order. The bits of a run do not depend
+     * on their number. [num_slab]; 0: one, on unda_solver_options.device */
+    const int32_t *slab_device;
+    int32_t num_slab;
     int32_t window;       /* CUDA, scalar: rows along y copied at once; the state is then in host memory and
                              a window of it on the device. 0: all of it on the device; -1: 0 if that fits, else
                              a number that suits the free memory */

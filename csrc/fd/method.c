@@ -65,6 +65,12 @@ static unda_status check(const unda_solver_options *o)
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
+    if (f->num_slab < 0 || f->num_slab > MAX_SLAB || (f->num_slab > 0 && !f->slab_device))
+        FAIL(UNDA_ERR_ARG, "num_slab is %d, slab_device %s, expected 0..%d and [num_slab]", f->num_slab,
+             f->slab_device ? "given" : "NULL", MAX_SLAB);
+    if (f->num_slab > 0 && f->slab_device[0] != o->device)
+        FAIL(UNDA_ERR_ARG, "device is %d, slab 0 on device %d, expected the same", o->device,
+             f->slab_device[0]);
     if (f->window < -1)
         FAIL(UNDA_ERR_ARG, "window is %d, expected rows of y, 0 (none) or -1 (auto)", f->window);
     if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))
@@ -102,6 +108,8 @@ static const struct engine *engine(const unda_solver_options *o)
     const unda_fd_options *f = o->fd;
     const struct fd_scheme *scheme =
         f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme] : &fd_scalar;
+    if (f && f->size_bytes == sizeof *f && f->num_slab > 0 && f->slab_device)
+        return &fd_slabs_engine(o)->base;
     return o->device == UNDA_DEVICE_CPU ? &scheme->cpu->base : &scheme->cuda->base;
 }
 
@@ -113,6 +121,10 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     struct fd *fd = fd_tables(s);
     double nodes = 1;
     fd->options = *o->fd;
+    TRY(array_own(&fd->owned, &fd->slab_device, o->fd->num_slab, sizeof *fd->slab_device, "slabs"));
+    for (int32_t i = 0; i < o->fd->num_slab; i++)
+        fd->slab_device[i] = o->fd->slab_device[i];
+    fd->options.slab_device = fd->slab_device;
     fd->scheme = schemes[o->fd->scheme];
     fd->single = o->precision == UNDA_FLOAT32;
     fd->half = o->fd->order / 2;
@@ -127,6 +139,7 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
         fd->num_node *= fd->axis[a].total;
     }
     TRY(fd->scheme->sizes(s, o));
+    fd_own(fd, 0, fd->axis[0].total);
     return fd_check_steps(s);
 }
 

@@ -5,12 +5,12 @@
 
 #include <stdio.h>
 
-static const struct kernel *const kernels[] = {&scalar_step.base, &scalar_diamond.base, NULL};
-enum { NUM_KERNEL = sizeof kernels / sizeof *kernels - 1 };
+const struct kernel *const fd_scalar_cuda_kernels[] = {&scalar_step.base, &scalar_diamond.base, NULL};
+enum { NUM_KERNEL = sizeof fd_scalar_cuda_kernels / sizeof *fd_scalar_cuda_kernels - 1 };
 
 static const struct scalar_kernel *kernel(int i)
 {
-    return (const struct scalar_kernel *)kernels[i];
+    return (const struct scalar_kernel *)fd_scalar_cuda_kernels[i];
 }
 
 /* ---- set-up ---- */
@@ -19,13 +19,13 @@ static const struct scalar_kernel *kernel(int i)
 static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
     for (int i = NUM_KERNEL - 1; i >= 0; i--) {
-        bool named = kernel_is(&s->options, kernels[i]->name);
+        bool named = kernel_is(&s->options, fd_scalar_cuda_kernels[i]->name);
         if (t->kernel && !named)
             continue;
         t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
         const char *why = kernel(i)->choose ? kernel(i)->choose(s, t) : NULL;
         if (why && named)
-            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name, why);
+            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", fd_scalar_cuda_kernels[i]->name, why);
         if (!why && (named || !kernel(i)->pays || kernel(i)->pays(s, t)))
             t->kernel = kernel(i);
     }
@@ -221,7 +221,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
-                                                  .kernels = kernels,
+                                                  .kernels = fd_scalar_cuda_kernels,
                                                   .create = create,
                                                   .destroy = destroy,
                                                   .drive = fd_cuda_drive,

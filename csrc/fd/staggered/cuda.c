@@ -152,7 +152,7 @@ static const struct kernel step = {"step",
                                     {"lanes", 16, 64, UNDA_TUNED_NOT}},
                                    0,
                                    false};
-static const struct kernel *const kernels[] = {&step, NULL};
+const struct kernel *const fd_staggered_cuda_kernels[] = {&step, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
@@ -299,7 +299,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
-                                                     .kernels = kernels,
+                                                     .kernels = fd_staggered_cuda_kernels,
                                                      .create = create,
                                                      .destroy = destroy,
                                                      .drive = fd_cuda_drive,

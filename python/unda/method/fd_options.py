@@ -20,6 +20,7 @@ from ._options import Given, common_options, kernel_choice
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
+from ..limits import device_number
 
 
 def _window(given: Any) -> int:
@@ -64,7 +65,14 @@ def fd_options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
         ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
         frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
     )  # fmt: skip
+    slabs = None
+    if isinstance(given.device, (list, tuple)):
+        slabs = np.array([device_number(one) for one in given.device], np.int32)
+        given.device = given.device[0]
     common, chosen = common_options(given)
+    if slabs is not None:
+        grid_options.slab_device = _core.pointer(slabs)
+        grid_options.num_slab = len(slabs)
     options = _core.new_struct(
         "unda_solver_options",
         **common,
