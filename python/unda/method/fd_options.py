@@ -54,10 +54,15 @@ def fd_options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
     except ArgumentError:
         material = None
     fastest = medium.speed_max(grid) if material is None else float(material[1])
+    slabs = None
+    if isinstance(given.device, (list, tuple)):
+        slabs = np.array([device_number(one) for one in given.device], np.int32)
+        given.device = given.device[0]
     grid_options = _core.new_struct(
         "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
         spacing=[1.0 if axis in flat else h for axis, h in zip("xyz", grid.spacing, strict=True)],
         origin=list(grid.origin), uniform=int(material is not None),
+        slab_device=slabs, num_slab=0 if slabs is None else len(slabs),
         window=_window(given.window), speed_max=fastest,
         layer=[one.width if one else 0 for one in layers],
         reflection=[one.R0 if one else 0.0 for one in layers],
@@ -65,14 +70,7 @@ def fd_options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
         ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
         frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
     )  # fmt: skip
-    slabs = None
-    if isinstance(given.device, (list, tuple)):
-        slabs = np.array([device_number(one) for one in given.device], np.int32)
-        given.device = given.device[0]
     common, chosen = common_options(given)
-    if slabs is not None:
-        grid_options.slab_device = _core.pointer(slabs)
-        grid_options.num_slab = len(slabs)
     options = _core.new_struct(
         "unda_solver_options",
         **common,
