@@ -161,10 +161,13 @@ struct fd_engine {
     /* Before `close`: the array with what the pass made, if `array` is one of its fields. */
     int (*fresh)(int array, int64_t time);
     /* Queues a copy of planes [plane, plane + count) of an array to another slab's from `place` on, after
-     * what is queued; `receive` lets what is queued on `to` later wait for all that `from` sent. NULL: at once. */
+     * what was queued before `sending`; `receive` lets what is queued on `to` later wait for all that `from` sent
+     * before `sent`. These three are NULL where `send` copies at once. */
+    unda_status (*sending)(unda_solver *s);
+    unda_status (*sent)(unda_solver *s);
+    unda_status (*receive)(unda_solver *to, unda_solver *from);
     unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
-    unda_status (*receive)(unda_solver *to, unda_solver *from);
     /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
 };

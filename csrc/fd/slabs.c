@@ -9,7 +9,7 @@
 
 #include "../base/parallel.h"
 
-#include <string.h>
+#include <stdio.h>
 
 struct slab {
     unda_solver solver;
@@ -76,6 +76,7 @@ static void update(unda_solver *s, int32_t i)
     *fd = *fd_tables(s);
     fd->host = host;
     fd->whole = s;
+    fd->options.window = 0;
     fd_own(fd, begin, end);
     c->dt = s->dt;
     c->dt_stable = s->dt_stable;
@@ -105,6 +106,7 @@ static unda_status cut(unda_solver *s)
                            .engine = &one(s)->base,
                            .tables = &t->slab[i].fd,
                            .real_bytes = s->real_bytes};
+        snprintf(c->options.kernel, sizeof c->options.kernel, "step");
         c->options.device = fd->options.slab_device[i];
         t->slab[i].fd.begin = fd->axis[0].total * i / t->num;
         t->slab[i].fd.end = fd->axis[0].total * (i + 1) / t->num;
@@ -308,8 +310,15 @@ static unda_status send_array(unda_solver *s, int array, int held)
     return UNDA_OK;
 }
 
+static unda_status sending(unda_solver *s)
+{
+    EACH(s, i) TRY(one(s)->sending ? one(s)->sending(slab_of(s, i)) : UNDA_OK);
+    return UNDA_OK;
+}
+
 static unda_status receive(unda_solver *s)
 {
+    EACH(s, i) TRY(one(s)->sent ? one(s)->sent(slab_of(s, i)) : UNDA_OK);
     EACH(s, i)
     {
         int32_t num = slabs(s)->num, near[2] = {(i + num - 1) % num, (i + 1) % num};
@@ -335,6 +344,7 @@ static unda_status open(unda_solver *s)
         update(s, i);
         TRY(one(s)->open(slab_of(s, i)));
     }
+    TRY(sending(s));
     for (int pass = 0; pass < fd->scheme->num_pass; pass++)
         for (int array = 0; array < fd->num_field; array++)
             if (travels(fd, pass, array))
@@ -351,6 +361,7 @@ static unda_status pass(unda_solver *s, int pass, int64_t time)
 {
     const struct fd *fd = fd_tables(s);
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_BORDER));
+    TRY(sending(s));
     for (int array = 0; array < fd->num_field; array++)
         if (travels(fd, pass, array))
             TRY(send_array(s, array, one(s)->fresh(array, time)));

@@ -1,0 +1,51 @@
+/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not: on a stream of
+ * their own, between events, so that planes inside are computed meanwhile. Not here: which planes (slabs.c). */
+#include "cuda.h"
+
+unda_status fd_cuda_send_open(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_stream_new(&t->away, t->gpu));
+    TRY(gpu_event_new(&t->made, t->gpu));
+    return gpu_event_new(&t->sent, t->gpu);
+}
+
+void fd_cuda_send_free(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    gpu_event_free(t->made);
+    gpu_event_free(t->sent);
+    gpu_stream_free(t->away);
+}
+
+unda_status fd_cuda_sending(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_event_record(t->made, t->stream));
+    return gpu_stream_wait(t->away, t->made);
+}
+
+/* Where plane x of an array begins, ghosts and padding included. */
+static gpu_ptr plane_at(const unda_solver *s, int array, int64_t x)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t before = (t->origin % t->plane + t->plane) % t->plane; /* node (0, 0) of a plane */
+    return fd_cuda_array(t, array) + (gpu_ptr)((t->origin - before + x * t->plane) * s->real_bytes);
+}
+
+unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                         int64_t count)
+{
+    return gpu_copy_async(fd_cuda(from)->away, plane_at(to, array, place), plane_at(from, array, plane),
+                          count * fd_cuda(from)->plane * from->real_bytes);
+}
+
+unda_status fd_cuda_sent(unda_solver *s)
+{
+    return gpu_event_record(fd_cuda(s)->sent, fd_cuda(s)->away);
+}
+
+unda_status fd_cuda_receive(unda_solver *to, unda_solver *from)
+{
+    return gpu_stream_wait(fd_cuda(to)->stream, fd_cuda(from)->sent);
+}
