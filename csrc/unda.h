@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 24 };
+enum { UNDA_ABI = 25 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -406,6 +406,43 @@ typedef struct unda_solver_info {
 /* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
+/* One problem cut into parts of its mesh, each on a device of its own; DG alone. */
+typedef struct unda_team {
+    int64_t size_bytes;
+    int32_t num_part;
+    int32_t transport;     /* unda_transport */
+    const int32_t *part;   /* [num_elem]: each element's part, 0 .. num_part - 1; none is empty */
+    const int32_t *device; /* [num_part]: all CUDA devices, which are equal, each as often as you like; or all
+                              UNDA_DEVICE_CPU, for tests: parts take turns then */
+} unda_team;
+/* How what stands at faces goes from part to part: by stores into the other device's memory, or through page-locked
+ * memory of the host. On the CPU there is one way. */
+typedef enum unda_transport {
+    UNDA_TRANSPORT_AUTO = 0, /* peer, if all devices reach each other */
+    UNDA_TRANSPORT_PEER = 1,
+    UNDA_TRANSPORT_HOST = 2
+} unda_transport;
+/* As unda_solver_new, on the devices of a team: every call takes and gives elements of the whole mesh, in its numbering.
+ * Kernel, dt and all that belongs to the whole problem are those of one device, so that states, samples and energies have
+ * its bits; with kernel "gemm" they are equal to rounding, since cuBLAS chooses by size. A launch of many steps
+ * ("resident") is refused. options.device is ignored. team: borrowed. NULL: no team, unda_solver_new. */
+UNDA_API unda_status unda_solver_new_team(unda_solver **solver, const unda_mesh *mesh,
+                                          const unda_solver_options *options, const unda_team *team);
+/* What one part of a team has. */
+typedef struct unda_member {
+    int64_t size_bytes;
+    int32_t device;
+    int32_t num_neighbor;   /* parts with which it shares faces */
+    int64_t num_elem;       /* of its own */
+    int64_t num_border;     /* those of them that share a face with another part */
+    int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces */
+    int64_t num_cut_face;   /* these faces */
+    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real */
+    int64_t device_bytes;
+    char transport[16];     /* "memory", "peer", "host"; of all parts */
+} unda_member;
+/* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
+UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
 UNDA_API void unda_solver_free(unda_solver *solver);
 UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver_info *info);
 /* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */

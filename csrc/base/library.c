@@ -45,7 +45,8 @@ int64_t unda_sizeof(const char *struct_name)
         ENTRY(unda_profile),        ENTRY(unda_device_info),
         ENTRY(unda_limits),         ENTRY(unda_kernel_resources),
         ENTRY(unda_kernel_info),    ENTRY(unda_shared),
-        ENTRY(unda_source),
+        ENTRY(unda_source),         ENTRY(unda_team),
+        ENTRY(unda_member),
     };
 #undef ENTRY
     for (size_t i = 0; struct_name && i < sizeof table / sizeof table[0]; i++)

@@ -12,14 +12,9 @@
 #include <omp.h>
 #include <string.h>
 
-static struct dg_cpu *tables(const unda_solver *s)
-{
-    return s->data;
-}
-
 static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
 {
-    return array_own(&tables(s)->owned, out, count, s->real_bytes, what);
+    return array_own(&dg_cpu_tables(s)->owned, out, count, s->real_bytes, what);
 }
 
 static unda_status new_copy(unda_solver *s, void **out, const double *from, int64_t count, const char *what)
@@ -121,13 +116,6 @@ static dg_cpu_block cells_stage(const unda_solver *s)
         return NULL;
     int flux = dg->material_nodes > 1 ? 2 : dg->flux == UNDA_CENTRAL;
     return cell_stages[s->options.physics][s->real_bytes == 8][n == 8][flux];
-}
-
-/* Where value f of node n stands in an element's [num_field][num_node], or in [num_node][num_field]. */
-static int64_t value_place(const unda_solver *s, int64_t node, int64_t f)
-{
-    const struct dg *dg = dg_tables(s);
-    return tables(s)->by_cell ? f * dg->space.num_node + node : node * dg->physics->num_field + f;
 }
 
 /* A new array [item][num][node] of from [item][stride], which begins with [node][num]. */
@@ -283,16 +271,19 @@ static unda_status forecast(unda_solver *s)
     return UNDA_OK;
 }
 
+/* The sum of the sums of its elements, so that others may add some of these up. */
 static double value_at(const unda_solver *s, const struct dg_points *p, int64_t point, int32_t f)
 {
     int num_node = dg_tables(s)->space.num_node;
     double sum = 0;
     for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
         const double *weight = receiver_weight(s, p, place, f);
+        double value = 0;
         for (int n = 0; n < num_node; n++)
-            sum +=
-                weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
-                                     p->rows.elem[place] * dg_num_value(s) + value_place(s, n, p->field[f]));
+            value +=
+                weight[n] * real_get(s, dg_cpu_tables(s)->buffer[BUF_Q],
+                                     p->rows.elem[place] * dg_num_value(s) + dg_cpu_place(s, n, p->field[f]));
+        sum += value;
     }
     return sum;
 }
@@ -311,9 +302,13 @@ static unda_status record_due(unda_solver *s, void *of)
         int64_t num = group->num_point * group->num_field;
         int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
 #pragma omp parallel for schedule(static) num_threads(s->threads) if (num > FEW_SAMPLES)
-        for (int64_t i = 0; i < num; i++)
-            real_put(s, group->samples, sample * num + i,
-                     value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field)));
+        for (int64_t i = 0; i < num; i++) {
+            double value = value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field));
+            if (group->wide)
+                ((double *)group->samples)[sample * num + i] = value;
+            else
+                real_put(s, group->samples, sample * num + i, value);
+        }
     }
     return UNDA_OK;
 }
@@ -333,13 +328,13 @@ static unda_status create(unda_solver *s)
     t->num_face_coef = (int)dg_num_face_coef(dg_tables(s));
     t->upwind = dg_tables(s)->flux == UNDA_UPWIND;
     TRY(solver_add_hook(s, record_due, NULL));
-    t->has_local = dg_has_local(dg_tables(s));
+    t->has_local = dg_tables(s)->has_local;
     return allocate(s, t);
 }
 
 static void destroy(unda_solver *s)
 {
-    struct dg_cpu *t = tables(s);
+    struct dg_cpu *t = dg_cpu_tables(s);
     arrays_free(&t->listed);
     arrays_free(&t->owned);
     array_free(t->amplitude);
@@ -352,12 +347,12 @@ static void destroy(unda_solver *s)
 static void place_values(const unda_solver *s, char *to, const char *from, bool into)
 {
     int num_field = dg_tables(s)->physics->num_field;
-    if (!tables(s)->by_cell) {
+    if (!dg_cpu_tables(s)->by_cell) {
         memcpy(to, from, (size_t)dg_elem_bytes(s));
         return;
     }
     for (int64_t i = 0; i < dg_num_value(s); i++) {
-        int64_t held = value_place(s, i / num_field, i % num_field) * s->real_bytes, at = i * s->real_bytes;
+        int64_t held = dg_cpu_place(s, i / num_field, i % num_field) * s->real_bytes, at = i * s->real_bytes;
         memcpy(to + (into ? held : at), from + (into ? at : held), (size_t)s->real_bytes);
     }
 }
@@ -366,7 +361,7 @@ static void place_values(const unda_solver *s, char *to, const char *from, bool 
 
 static unda_status list_points(unda_solver *s)
 {
-    struct dg_cpu *t = tables(s);
+    struct dg_cpu *t = dg_cpu_tables(s);
     arrays_free(&t->listed);
     TRY(dg_parts_new(s, t->lanes, t->num_block, &t->parts, &t->listed));
     if (!t->by_cell)
@@ -384,7 +379,7 @@ static unda_status list_points(unda_solver *s)
 
 static unda_status reserve(unda_solver *s)
 {
-    struct dg_cpu *t = tables(s);
+    struct dg_cpu *t = dg_cpu_tables(s);
     int64_t num_time = dg_max_time(s);
     TRY(array_grow(&t->amplitude, 0, num_time * s->num_source, s->real_bytes, "source amplitudes"));
     return array_grow(&t->exact, 0, dg_num_exact(s, num_time), s->real_bytes, "exact data");
@@ -392,8 +387,8 @@ static unda_status reserve(unda_solver *s)
 
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
-    real_copy(s, tables(s)->amplitude, drive->amplitudes, drive->num_time * s->num_source);
-    real_copy(s, tables(s)->exact, drive->exact, dg_num_exact(s, drive->num_time));
+    real_copy(s, dg_cpu_tables(s)->amplitude, drive->amplitudes, drive->num_time * s->num_source);
+    real_copy(s, dg_cpu_tables(s)->exact, drive->exact, dg_num_exact(s, drive->num_time));
     return UNDA_OK;
 }
 
@@ -410,12 +405,12 @@ static const dg_cpu_block *const stages[][NUM_PHYSICS][2] = {
 
 static int64_t block(const unda_solver *s)
 {
-    return tables(s)->lanes;
+    return dg_cpu_tables(s)->lanes;
 }
 
 static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
-    struct dg_cpu *t = tables(s);
+    struct dg_cpu *t = dg_cpu_tables(s);
     TRY(dg_check_range(s, begin, end));
     struct dg_args a = dg_stage_args(s, stage);
     a.q = t->buffer[BUF_Q];
@@ -456,7 +451,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
 
 static void swap(unda_solver *s, int a, int b)
 {
-    void **buffer = tables(s)->buffer, *kept = buffer[a];
+    void **buffer = dg_cpu_tables(s)->buffer, *kept = buffer[a];
     buffer[a] = buffer[b];
     buffer[b] = kept;
 }
@@ -466,7 +461,7 @@ static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t
 {
     int64_t bytes = dg_elem_bytes(s);
     for (int64_t i = 0; i < count; i++) {
-        char *state = (char *)tables(s)->buffer[buffer] + elem[i] * bytes;
+        char *state = (char *)dg_cpu_tables(s)->buffer[buffer] + elem[i] * bytes;
         place_values(s, in ? state : (char *)out + i * bytes, in ? (const char *)in + i * bytes : state, in);
     }
     return UNDA_OK;
@@ -474,7 +469,7 @@ static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t
 
 static unda_status copy(unda_solver *s, int to, int from)
 {
-    memcpy(tables(s)->buffer[to], tables(s)->buffer[from],
+    memcpy(dg_cpu_tables(s)->buffer[to], dg_cpu_tables(s)->buffer[from],
            (size_t)(dg_elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
     return UNDA_OK;
 }
@@ -486,7 +481,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
-    const void *q = tables(s)->buffer[BUF_Q];
+    const void *q = dg_cpu_tables(s)->buffer[BUF_Q];
     int64_t num_value = dg_num_value(s), num_field = dg_tables(s)->physics->num_field,
             num_node = num_value / num_field;
     int64_t count = dg_tables(s)->space.num_owned * num_value, first = count;
@@ -494,7 +489,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(real_get(s, q, i))) {
             int64_t value = i % num_value, node = value % num_node * num_field + value / num_node;
-            int64_t place = tables(s)->by_cell ? i - value + node : i;
+            int64_t place = dg_cpu_tables(s)->by_cell ? i - value + node : i;
             first = place < first ? place : first;
         }
     *index = first < count ? first : -1;
@@ -523,5 +518,9 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .stage = stage,
                                           .copy = copy,
                                           .swap = swap,
+                                          .exchange_begin = dg_cpu_exchange_begin,
+                                          .exchange_end = dg_cpu_exchange_end,
                                           .forecast = forecast},
-                                 .move = move};
+                                 .move = move,
+                                 .join = dg_cpu_join,
+                                 .run_team = dg_team_take_steps};

@@ -40,6 +40,21 @@ struct dg_cpu {
     void *listed; /* their arrays */
 };
 
+static inline struct dg_cpu *dg_cpu_tables(const unda_solver *s)
+{
+    return s->data;
+}
+/* Where value f of node n stands in an element's [num_field][num_node], or in [num_node][num_field]. */
+static inline int64_t dg_cpu_place(const unda_solver *s, int64_t node, int64_t f)
+{
+    const struct dg *dg = dg_tables(s);
+    return dg_cpu_tables(s)->by_cell ? f * dg->space.num_node + node : node * dg->physics->num_field + f;
+}
+/* exchange_cpu.c */
+unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part);
+unda_status dg_cpu_exchange_begin(unda_solver *s);
+unda_status dg_cpu_exchange_end(unda_solver *s);
+
 /* Stage of one block of elements. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);

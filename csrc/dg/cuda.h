@@ -67,7 +67,7 @@ static inline struct dg_cuda *tables(const unda_solver *s)
 /* Kernels with incident waves are variants of their own, since others run faster without. */
 static inline int variant(const unda_solver *s, int update)
 {
-    return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
+    return update + (dg_tables(s)->has_waves ? NUM_UPDATE : 0);
 }
 
 /* Bytes of a state, with the unused elements of its layout. */

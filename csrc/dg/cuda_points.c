@@ -23,7 +23,7 @@ static unda_status list_sources(unda_solver *s)
     TRY(gpu_pool_copy(pool, t->stream, &t->source_column, parts.source, 4 * parts.num, "sources"));
     TRY(gpu_pool_copy(pool, t->stream, &t->source_range, parts.range, ranges, "source ranges"));
     t->incident = t->incident_range = 0;
-    if (num_incident == 0)
+    if (!dg_tables(s)->has_waves)
         return UNDA_OK;
     TRY(plan_compile(s, UPDATE_LSRK)); /* not while a graph is captured */
     if (s->options.integrator == UNDA_AB3)

@@ -150,7 +150,7 @@ static bool is_small(const unda_solver *s, int64_t tile)
 /* One block on each multiprocessor, all of about the same size. */
 static int64_t tile_of(const unda_solver *s, int num_sm)
 {
-    return (dg_tables(s)->space.num_owned + num_sm - 1) / num_sm;
+    return (dg_tables(s)->num_whole + num_sm - 1) / num_sm;
 }
 
 /* Without a device: what an H100 would do. large: even if it is not small. */
@@ -261,7 +261,7 @@ static unda_status compile(unda_solver *s)
     int64_t room, num = dg_tables(s)->space.num_owned;
     double begin = clock_seconds();
     r->num_block = (num + r->plan.tile - 1) / r->plan.tile;
-    r->incident = dg_tables(s)->num_incident > 0;
+    r->incident = dg_tables(s)->has_waves;
     gpu_module_free(r->module);
     r->module = NULL;
     TRY(gpu_module_new(&r->module, t->gpu, &source));
@@ -343,7 +343,7 @@ static unda_status prepare(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct resident *r = &t->resident;
-    if (!r->module || r->incident != (dg_tables(s)->num_incident > 0))
+    if (!r->module || r->incident != (dg_tables(s)->has_waves))
         TRY(compile(s));
     if (r->most_step < 2)
         return UNDA_OK;

@@ -69,11 +69,12 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
     struct dg_cuda *t = tables(s);
     int64_t none = INT64_MAX, first;
     struct finite_args a = {.q = POINTER(t->buffer[BUF_Q]),
+                            .num = dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node,
                             .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .num_node = dg_tables(s)->space.num_node,
                             .first = POINTER(t->bad)};
-    struct gpu_shape shape = gpu_threads(a.total * a.num_field);
+    struct gpu_shape shape = gpu_threads(a.num * a.num_field);
     shape.grid[0] = shape.grid[0] < 4096 ? shape.grid[0] : 4096;
     TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
     TRY(gpu_launch(&t->find_bad, t->stream, &shape, &a, sizeof a));

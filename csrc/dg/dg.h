@@ -21,7 +21,7 @@ struct dg {
      * one gives the other. */
     int32_t both_jumps;
     /* In the space's order, float64. */
-    double *material;       /* dg_material */
+    double *material;       /* dg_material; of ghosts too */
     int32_t material_nodes; /* of an element: 1, or num_node where each has its own; */
     int32_t face_materials; /* of a face: 1, or num_face_node */
     int32_t num_word;       /* of an element's record */
@@ -39,6 +39,10 @@ struct dg {
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
+    /* Of the whole problem, of which this may be a part (team.h): its elements; whether any of them has a local law, is
+     * a fluid of a medium that has solids too, has incident waves. Kernels depend on them, and so do their bits. */
+    int64_t num_whole;
+    bool has_local, has_fluid, has_waves;
     struct integration integration;
     void *owned; /* the arrays, but for the waves */
 };
@@ -97,10 +101,6 @@ static inline void dg_sides(const struct dg *dg, int64_t face, int m, const doub
 }
 /* How fast the local law of an element's material lets fields decay [1/s], 0 without one. */
 double dg_local_rate(const struct dg *dg, int64_t elem);
-/* Whether any element has one. */
-bool dg_has_local(const struct dg *dg);
-/* Whether any element is a fluid of a medium that has solids too. */
-bool dg_has_fluid(const struct dg *dg);
 /* dt.c: elem_dt of all elements. */
 void dg_stable_steps(struct dg *dg, int integrator);
 

@@ -29,8 +29,10 @@ static void add_place(const unda_solver *s, const struct dg_points *p, int64_t p
     int num_field = dg_tables(s)->physics->num_field;
     for (int32_t f = 0; f < p->num_field; f++) {
         const double *weight = receiver_weight(s, p, place, f);
+        double value = 0;
         for (int n = 0; n < dg_tables(s)->space.num_node; n++)
-            values[f] += weight[n] * q[n * num_field + p->field[f]];
+            value += weight[n] * q[n * num_field + p->field[f]];
+        values[f] += value;
     }
 }
 
@@ -89,7 +91,7 @@ static double hex_energy(const struct dg *dg, int64_t elem, const double *q)
     return total;
 }
 
-unda_status dg_energy(unda_solver *s, double *out)
+unda_status dg_energies(unda_solver *s, double *energy)
 {
     const struct dg *dg = dg_tables(s);
     const struct space *space = &dg->space;
@@ -97,7 +99,6 @@ unda_status dg_energy(unda_solver *s, double *out)
     SCRATCH void *raw = NULL;
     SCRATCH double *q = NULL;
     TRY(batch_new(s, &raw, &q));
-    *out = 0;
     for (int64_t first = 0; first < space->num_owned; first += BATCH) {
         int64_t left = space->num_owned - first, count = left < BATCH ? left : BATCH;
         for (int64_t i = 0; i < count; i++)
@@ -105,10 +106,22 @@ unda_status dg_energy(unda_solver *s, double *out)
         TRY(batch_read(s, count, elem, raw, q));
         for (int64_t i = 0; i < count; i++)
             if (dg->metric_nodes)
-                *out += hex_energy(dg, first + i, q + i * dg_num_value(s));
+                energy[first + i] = hex_energy(dg, first + i, q + i * dg_num_value(s));
             else
-                *out += space->mesh->table->jacobian * space_volume(space, first + i) *
-                        element_energy(dg, first + i, q + i * dg_num_value(s));
+                energy[first + i] = space->mesh->table->jacobian * space_volume(space, first + i) *
+                                    element_energy(dg, first + i, q + i * dg_num_value(s));
     }
+    return UNDA_OK;
+}
+
+unda_status dg_energy(unda_solver *s, double *out)
+{
+    int64_t num = dg_tables(s)->space.num_owned;
+    SCRATCH double *energy = NULL;
+    TRY(array_try(&energy, num, sizeof *energy, "energies"));
+    TRY(dg_energies(s, energy));
+    *out = 0;
+    for (int64_t e = 0; e < num; e++)
+        *out += energy[e];
     return UNDA_OK;
 }

@@ -20,8 +20,9 @@ void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int3
     }
 }
 
-static unda_status check(const struct dg *dg, int64_t elem, int32_t face, int32_t sign)
+unda_status dg_check_incident(const unda_solver *s, int64_t elem, int32_t face, int32_t sign)
 {
+    const struct dg *dg = dg_tables(s);
     if (elem < 0 || elem >= dg->space.num_owned || face < 0 || face >= dg->space.num_face)
         FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..%d of 0..%lld", face,
              (long long)elem, dg->space.num_face - 1, (long long)dg->space.num_owned - 1);
@@ -44,26 +45,42 @@ static int by_face(const void *a, const void *b)
                               : (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
-                            const int32_t *sign, int32_t *index)
+unda_status dg_grow_incident(unda_solver *s, int64_t num_face)
 {
     struct dg *dg = dg_tables(s);
     if (num_face < 0 || num_face > MAX_SLOT - solver_num_slot(s))
         FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
              (long long)(MAX_SLOT - solver_num_slot(s)));
-    for (int64_t i = 0; i < num_face; i++)
-        TRY(check(dg, elem[i], face[i], sign[i]));
-    TRY(array_grow(&dg->incident, dg->num_incident, dg->num_incident + num_face, sizeof *dg->incident,
-                   "incident waves"));
-    for (int64_t i = 0; i < num_face; i++)
-        dg->incident[dg->num_incident + i] =
-            (struct dg_incident){.face = (int)mesh_face(dg->space.mesh, elem[i], face[i]),
-                                 .sign = sign[i],
-                                 .slot = (int)(solver_num_slot(s) + i)};
-    dg->num_incident += (int32_t)num_face;
+    return array_grow(&dg->incident, dg->num_incident, dg->num_incident + num_face, sizeof *dg->incident,
+                      "incident waves");
+}
+
+void dg_put_incident(unda_solver *s, int64_t elem, int32_t face, int32_t sign)
+{
+    struct dg *dg = dg_tables(s);
+    int slot = (int)solver_num_slot(s);
+    dg->incident[dg->num_incident++] =
+        (struct dg_incident){.face = (int)mesh_face(dg->space.mesh, elem, face), .sign = sign, .slot = slot};
+}
+
+int32_t dg_end_incident(unda_solver *s)
+{
+    struct dg *dg = dg_tables(s);
     qsort(dg->incident, (size_t)dg->num_incident, sizeof *dg->incident, by_face);
-    *index = dg->num_wave++;
+    dg->has_waves = dg->num_incident > 0;
     s->listed = false;
+    return dg->num_wave++;
+}
+
+unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                            const int32_t *sign, int32_t *index)
+{
+    for (int64_t i = 0; i < num_face; i++)
+        TRY(dg_check_incident(s, elem[i], face[i], sign[i]));
+    TRY(dg_grow_incident(s, num_face));
+    for (int64_t i = 0; i < num_face; i++)
+        dg_put_incident(s, elem[i], face[i], sign[i]);
+    *index = dg_end_incident(s);
     return UNDA_OK;
 }
 
@@ -73,4 +90,5 @@ void dg_clear_incident(unda_solver *s)
     array_free(dg->incident);
     dg->incident = NULL;
     dg->num_incident = dg->num_wave = 0;
+    dg->has_waves = false;
 }

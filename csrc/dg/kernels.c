@@ -141,7 +141,7 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
     gpu_define(defines, "LINE_POINT=%s", list);
     gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
     gpu_define(defines, "STORED_METRIC=%d", dg_tables(s)->stored_words);
-    gpu_define(defines, "FLUID_CELLS=%d", dg_has_fluid(dg_tables(s)));
+    gpu_define(defines, "FLUID_CELLS=%d", dg_tables(s)->has_fluid);
 }
 
 /* Threads and shared memory of a block of a kernel's function. */
@@ -166,8 +166,8 @@ struct gpu_source plan_source(const unda_solver *s, const struct plan *plan, int
     gpu_define(defines, "UPDATE=%d", update);
     gpu_define(defines, "TILE=%d", plan->tile);
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
-    gpu_define(defines, "LOCAL=%d", dg_has_local(dg_tables(s)));
-    gpu_define(defines, "INCIDENT=%d", dg_tables(s)->num_incident > 0);
+    gpu_define(defines, "LOCAL=%d", dg_tables(s)->has_local);
+    gpu_define(defines, "INCIDENT=%d", dg_tables(s)->has_waves);
     plan->kernel->define(s, plan, defines);
     return (struct gpu_source){plan->kernel->file, defines->list, defines->num};
 }

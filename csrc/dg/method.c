@@ -20,12 +20,12 @@ unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
     return UNDA_OK;
 }
 
-static const struct engine *engine(const unda_solver_options *o)
+const struct engine *dg_engine_of(const unda_solver_options *o)
 {
     return o->device == UNDA_DEVICE_CPU ? &dg_cpu.base : &dg_cuda.base;
 }
 
-static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status dg_make_sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     static const struct range ranges[] = {
         {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
@@ -38,15 +38,20 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     return dg_sizes(dg_tables(s), mesh, o);
 }
 
-static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status dg_make_tables(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    TRY(sizes(s, mesh, o));
     struct dg *dg = dg_tables(s);
     TRY(dg_fill(dg, mesh, o));
     s->dt_stable = INFINITY;
     for (int64_t e = 0; e < dg->space.num_owned; e++)
         s->dt_stable = fmin(s->dt_stable, dg->elem_dt[e]);
     return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(dg_make_sizes(s, mesh, o));
+    return dg_make_tables(s, mesh, o);
 }
 
 static void destroy(unda_solver *s)
@@ -78,8 +83,8 @@ static void element_dt(const unda_solver *s, double *dt)
 }
 
 /* Points and boundary number of one slot, as unda_solver_exact_points returns them. */
-static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
-                        int32_t *boundary)
+static void put_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
+                       int32_t *boundary)
 {
     int num = dg->space.num_face_node;
     double x[3 * MAX_NODE];
@@ -92,19 +97,26 @@ static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64
     }
 }
 
-static void exact_points(const unda_solver *s, double *points, int32_t *boundary)
+void dg_exact_points(const unda_solver *s, const int64_t *slot, double *points, int32_t *boundary)
 {
     const struct dg *dg = dg_tables(s);
     for (int64_t i = 0; i < dg->space.num_exact_face; i++)
-        slot_points(dg, dg->space.exact_face[i], -1 - dg->space.mesh->neighbor[dg->space.exact_face[i]], i,
-                    points, boundary);
-    for (int32_t i = 0; i < dg->num_incident; i++)
-        slot_points(dg, dg->incident[i].face, -1, dg->incident[i].slot, points, boundary);
+        put_points(dg, dg->space.exact_face[i], -1 - dg->space.mesh->neighbor[dg->space.exact_face[i]],
+                   slot ? slot[i] : i, points, boundary);
+    for (int32_t i = 0; i < dg->num_incident; i++) {
+        int64_t at = dg->incident[i].slot;
+        put_points(dg, dg->incident[i].face, -1, slot ? slot[at] : at, points, boundary);
+    }
+}
+
+static void exact_points(const unda_solver *s, double *points, int32_t *boundary)
+{
+    dg_exact_points(s, NULL, points, boundary);
 }
 
 /* ---- state ---- */
 
-static int buffer_of(const unda_solver *s, int32_t array)
+int dg_buffer_of(const unda_solver *s, int32_t array)
 {
     static const int buffers[] = {
         [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
@@ -120,7 +132,7 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
                         const void *in)
 {
     const struct dg *dg = dg_tables(s);
-    int buffer = buffer_of(s, array);
+    int buffer = dg_buffer_of(s, array);
     if (buffer < 0 || (in && array == UNDA_RHS))
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
     if (first < 0 || count < 0 || first > dg->space.num_owned - count)
@@ -141,13 +153,18 @@ static unda_status keep(unda_solver *s)
     return s->engine->copy(s, BUF_SCRATCH, BUF_Q);
 }
 
+void dg_describe_bad(const unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    int64_t num_field = dg_tables(s)->physics->num_field;
+    blowup->node = (int32_t)(index % dg_num_value(s) / num_field);
+    blowup->field = (int32_t)(index % num_field);
+}
+
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field;
+    dg_describe_bad(s, index, blowup);
     blowup->elem = dg->space.order[index / dg_num_value(s)];
-    blowup->node = (int32_t)(index % dg_num_value(s) / num_field);
-    blowup->field = (int32_t)(index % num_field);
     /* no good state is stored: the first check, or the scratch buffer was needed (ab3's first steps) */
     if (!s->have_good)
         return UNDA_OK;
@@ -211,8 +228,9 @@ static int32_t get_history(const unda_solver *s)
 
 const struct method dg_method = {.name = "DG",
                                  .on_mesh = true,
-                                 .engine = engine,
-                                 .sizes = sizes,
+                                 .team = &dg_team_method,
+                                 .engine = dg_engine_of,
+                                 .sizes = dg_make_sizes,
                                  .create = create,
                                  .destroy = destroy,
                                  .info = info,

@@ -15,8 +15,16 @@ struct dg_engine {
     /* States of elements to `out`, or from `in`; the other one is NULL. */
     unda_status (*move)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
                         const void *in);
+    /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
+    unda_status (*join)(unda_solver *const *part, int32_t num_part);
+    /* Runs the steps of a call of a team, whose parts have this engine (team.h). */
+    unda_status (*run_team)(unda_solver *team, int64_t num_step);
 };
 extern const struct dg_engine dg_cpu, dg_cuda;
+/* team.c: where `from` of all parts is known, each finds there where to pack. */
+void dg_link_parts(unda_solver *const *part, int32_t num_part);
+/* The steps of a call one after the other, stages of all parts in turn. */
+unda_status dg_team_take_steps(unda_solver *team, int64_t num_step);
 
 static inline struct dg *dg_tables(const unda_solver *s)
 {
@@ -102,6 +110,11 @@ static inline int64_t dg_num_exact(const unda_solver *s, int64_t num_time)
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
                             const int32_t *sign, int32_t *index);
 void dg_clear_incident(unda_solver *s);
+/* The steps of dg_add_incident: refuses faces; makes room for so many more; adds one, with its slot; ends the wave. */
+unda_status dg_check_incident(const unda_solver *s, int64_t elem, int32_t face, int32_t sign);
+unda_status dg_grow_incident(unda_solver *s, int64_t num_face);
+void dg_put_incident(unda_solver *s, int64_t elem, int32_t face, int32_t sign);
+int32_t dg_end_incident(unda_solver *s);
 /* range[block]: the first incident wave at a face of the elements from block * size on. */
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
 
@@ -112,13 +125,34 @@ void dg_rows_free(void *owner);
 unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts,
                          void **owner);
 unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
+/* The same for so many elements and fields. */
+unda_status dg_check_receivers(int64_t num_elem, int num_field, const unda_receivers *receivers);
+unda_status dg_check_source(int64_t num_elem, int num_field, const unda_source *source);
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 
 /* energy.c */
 unda_status dg_sample(unda_solver *s, const void *points, double *values);
 unda_status dg_energy(unda_solver *s, double *energy);
+/* That of each own element, in the space's order [J]: dg_energy adds them up in this order. */
+unda_status dg_energies(unda_solver *s, double *energy);
 
 /* method.c */
+/* Checks options and makes the tables of sizes; then the others, and dt_stable. */
+unda_status dg_make_sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
+unda_status dg_make_tables(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
+/* The engine of a device. */
+const struct engine *dg_engine_of(const unda_solver_options *options);
+/* Node and field of an index of find_bad. */
+void dg_describe_bad(const unda_solver *s, int64_t index, unda_blowup *blowup);
+/* Points of exact data and their boundaries, those of slot i at slot[i], or where they are: NULL. */
+void dg_exact_points(const unda_solver *s, const int64_t *slot, double *points, int32_t *boundary);
+/* The buffer that is an array; -1 where there is none. */
+int dg_buffer_of(const unda_solver *s, int32_t array);
+/* Values of traces at a face. */
+static inline int64_t dg_num_trace(const unda_solver *s)
+{
+    return (int64_t)dg_tables(s)->space.num_face_node * dg_tables(s)->physics->num_field;
+}
 /* Times of a call of max_step steps, at most: history may be cleared before it. */
 int64_t dg_max_time(const unda_solver *s);
 /* Refuses ranges of elements that are not whole blocks of the engine. */

@@ -61,9 +61,8 @@ static void project(const struct dg *dg, int64_t elem, double *row)
     }
 }
 
-static unda_status check_source(const unda_solver *s, const unda_source *given)
+unda_status dg_check_source(int64_t num_elem, int num_field, const unda_source *given)
 {
-    int num_field = dg_tables(s)->physics->num_field;
     if (!given->elem)
         FAIL(UNDA_ERR_ARG, "elem of unda_source is NULL");
     for (int64_t i = 0; i < given->num_cell; i++) {
@@ -71,9 +70,9 @@ static unda_status check_source(const unda_solver *s, const unda_source *given)
             if (!isfinite(given->rates[i * num_field + f]))
                 FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", f,
                      given->rates[i * num_field + f]);
-        if (given->elem[i] < 0 || given->elem[i] >= dg_tables(s)->space.num_owned)
+        if (given->elem[i] < 0 || given->elem[i] >= num_elem)
             FAIL(UNDA_ERR_ARG, "element of the source is %lld, expected 0..%lld", (long long)given->elem[i],
-                 (long long)dg_tables(s)->space.num_owned - 1);
+                 (long long)num_elem - 1);
     }
     return UNDA_OK;
 }
@@ -96,7 +95,7 @@ static unda_status new_source(const unda_solver *s, void **out, const unda_sourc
 
 unda_status dg_sources_new(unda_solver *s, void **out, const unda_source *given)
 {
-    TRY(check_source(s, given));
+    TRY(dg_check_source(dg_tables(s)->space.num_owned, dg_tables(s)->physics->num_field, given));
     if (!given->first)
         return new_source(s, out, given, 0, given->num_cell);
     for (int64_t i = 0; i < given->num_source; i++)
@@ -162,7 +161,7 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
             i++;
         parts->range[block] = (int32_t)i;
     }
-    if (dg_tables(s)->num_incident == 0)
+    if (!dg_tables(s)->has_waves)
         return UNDA_OK;
     TRY(array_own(owner, &parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
     incident_ranges(s, size, num_block, parts->incident_range);
@@ -173,16 +172,20 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
 
 unda_status dg_points_check(const unda_solver *s, const unda_receivers *r)
 {
+    return dg_check_receivers(dg_tables(s)->space.num_owned, dg_tables(s)->physics->num_field, r);
+}
+
+unda_status dg_check_receivers(int64_t num_elem, int num_field, const unda_receivers *r)
+{
     if (r->num_point > 0 && !r->elem)
         FAIL(UNDA_ERR_ARG, "elem of unda_receivers is NULL");
     for (int64_t i = 0; i < receivers_num_cell(r); i++)
-        if (r->elem[i] < 0 || r->elem[i] >= dg_tables(s)->space.num_owned)
+        if (r->elem[i] < 0 || r->elem[i] >= num_elem)
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
-                 (long long)r->elem[i], (long long)dg_tables(s)->space.num_owned - 1);
+                 (long long)r->elem[i], (long long)num_elem - 1);
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] < 0 || r->fields[i] >= 4 * dg_tables(s)->physics->num_field)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
-                 4 * dg_tables(s)->physics->num_field - 1);
+        if (r->fields[i] < 0 || r->fields[i] >= 4 * num_field)
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i], 4 * num_field - 1);
     return UNDA_OK;
 }
 

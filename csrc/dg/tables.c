@@ -36,7 +36,7 @@ static unda_status check_kinds(const struct dg *dg, int64_t elem)
                 FAIL(UNDA_ERR_ARG,
                      "material of element %lld: one of nodes 0 and %d is a fluid, expected all nodes of an "
                      "element or none",
-                     (long long)dg->space.order[elem], n);
+                     (long long)space_user(&dg->space, elem), n);
     }
     return UNDA_OK;
 }
@@ -75,14 +75,14 @@ static unda_status copy_material(struct dg *dg, const double *material)
     int num_material = physics->num_material;
     size_t num_value = (size_t)dg->material_nodes * num_material; /* of an element */
     if (!material)
-        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)dg->space.num_owned,
+        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)space_num_total(&dg->space),
              num_material);
-    for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        for (int n = 0; n < dg->material_nodes; n++)
-            TRY(check_material(dg, dg->space.order[e], n,
-                               material + num_value * dg->space.order[e] + n * num_material));
+    for (int64_t e = 0; e < space_num_total(&dg->space); e++)
         memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
                sizeof(double) * num_value);
+    for (int64_t e = 0; e < dg->space.num_owned; e++) {
+        for (int n = 0; n < dg->material_nodes; n++)
+            TRY(check_material(dg, space_user(&dg->space, e), n, dg_material(dg, e, n)));
         TRY(check_kinds(dg, e));
         double det = copy_metric(dg, e);
         for (int n = 0; n < dg->material_nodes; n++) {
@@ -141,11 +141,38 @@ static unda_status check_range(const struct dg *dg, int precision)
         if (!(least >= low && most <= high))
             FAIL(UNDA_ERR_ARG,
                  "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
-                 (long long)dg->space.order[e], least, most,
+                 (long long)space_user(&dg->space, e), least, most,
                  precision == UNDA_FLOAT32 ? "float32" : "float64",
                  precision == UNDA_FLOAT32 ? " or float64" : "");
     }
     return UNDA_OK;
+}
+
+double dg_local_rate(const struct dg *dg, int64_t elem)
+{
+    double rate = 0;
+    for (int n = 0; n < dg->material_nodes; n++)
+        rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
+    return rate;
+}
+
+static bool any_local(const struct dg *dg)
+{
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        if (dg_local_rate(dg, e) > 0)
+            return true;
+    return false;
+}
+
+static bool any_fluid(const struct dg *dg)
+{
+    double speed[MAX_WAVE], impedance[MAX_WAVE];
+    for (int64_t e = 0; dg->physics->num_wave > 1 && e < dg->space.num_owned; e++) {
+        dg->physics->waves(dg_material(dg, e, 0), speed, impedance);
+        if (!(impedance[1] > 0))
+            return true;
+    }
+    return false;
 }
 
 unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
@@ -154,8 +181,9 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     int64_t num_elem = dg->space.num_owned;
     TRY(space_fill(&dg->space, mesh, o->boundary, physics->conditions, physics->name));
     TRY(element_new(&dg->space.element, mesh->shape, o->degree));
-    TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
-                  sizeof(double), "materials"));
+    TRY(array_own(&dg->owned, &dg->material,
+                  space_num_total(&dg->space) * dg->material_nodes * physics->num_material, sizeof(double),
+                  "materials"));
     TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
     TRY(array_own(&dg->owned, &dg->metric, num_elem * dg->metric_words, sizeof(double), "geometry"));
     TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg_num_face_coef(dg), sizeof(double),
@@ -165,6 +193,8 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
         TRY(dg_fill_metrics(dg, o->threads));
     TRY(copy_material(dg, o->material));
     fill_faces(dg);
+    dg->has_local = any_local(dg);
+    dg->has_fluid = any_fluid(dg);
     dg_stable_steps(dg, o->integrator);
     return check_range(dg, o->precision);
 }
@@ -184,6 +214,7 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     dg->face_materials = o->material_by_node ? dg->space.num_face_node : 1;
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
+    dg->num_whole = dg->space.num_owned;
     int num_coef = dg->material_nodes * dg->physics->num_coef;
     dg->first_coef = hex ? 0 : METRIC_WORDS;
     dg->num_word = hex ? (num_coef + 3) / 4 * 4 : ELEM_WORDS(num_coef);
@@ -193,10 +224,10 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals =
-        dg->material_nodes * p->num_material + dg->num_word + dg->metric_words + dg_num_face_coef(dg) + 1;
-    return dg->space.num_owned *
-           (reals * (int64_t)sizeof(double) + dg->space.num_face * (int64_t)sizeof(int32_t));
+    int64_t materials = dg->material_nodes * p->num_material;
+    int64_t reals = dg->num_word + dg->metric_words + dg_num_face_coef(dg) + 1;
+    return (materials * space_num_total(&dg->space) + reals * dg->space.num_owned) * (int64_t)sizeof(double) +
+           dg->space.num_face * dg->space.num_owned * (int64_t)sizeof(int32_t);
 }
 
 void dg_free(struct dg *dg)
@@ -207,31 +238,4 @@ void dg_free(struct dg *dg)
     array_free(dg->incident);
     arrays_free(&dg->owned);
     array_free(dg);
-}
-
-double dg_local_rate(const struct dg *dg, int64_t elem)
-{
-    double rate = 0;
-    for (int n = 0; n < dg->material_nodes; n++)
-        rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
-    return rate;
-}
-
-bool dg_has_local(const struct dg *dg)
-{
-    for (int64_t e = 0; e < dg->space.num_owned; e++)
-        if (dg_local_rate(dg, e) > 0)
-            return true;
-    return false;
-}
-
-bool dg_has_fluid(const struct dg *dg)
-{
-    double speed[MAX_WAVE], impedance[MAX_WAVE];
-    for (int64_t e = 0; dg->physics->num_wave > 1 && e < dg->space.num_owned; e++) {
-        dg->physics->waves(dg_material(dg, e, 0), speed, impedance);
-        if (!(impedance[1] > 0))
-            return true;
-    }
-    return false;
 }

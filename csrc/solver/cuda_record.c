@@ -4,7 +4,7 @@
 /* Values that a group's samples take in `out`. */
 static int64_t group_room(const unda_solver *s, const struct receiver_group *group)
 {
-    return group->num_point * group->num_field * (s->max_step / group->every + 2);
+    return receiver_sample_reals(s, group) * (s->max_step / group->every + 2);
 }
 
 unda_status cuda_record_list(unda_solver *s, struct cuda_record *r, struct gpu *gpu, struct gpu_pool *pool)
@@ -26,10 +26,14 @@ unda_status cuda_record_begin(unda_solver *s, struct cuda_record *r, struct gpu_
     int64_t room = 0;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
-        int64_t stride = group->num_point * group->num_field;
+        int64_t stride = receiver_sample_reals(s, group);
         int64_t start = (s->step - group->first) / group->every + 1;
         r->groups[g] = (struct record_group){
-            .first = group->first, .every = group->every, .base = room - start * stride, .stride = stride};
+            .first = group->first,
+            .every = group->every,
+            .base = room - start * stride,
+            .stride = stride,
+            .wide = group->wide && s->real_bytes == 4};
         room += group_room(s, group);
     }
     return gpu_upload(stream, r->group, r->groups, (int64_t)sizeof *r->groups * s->num_group);
@@ -40,7 +44,7 @@ unda_status cuda_record_fetch(unda_solver *s, struct cuda_record *r, struct gpu_
     gpu_ptr from = r->out;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
-        int64_t sample = group->num_point * group->num_field * s->real_bytes;
+        int64_t sample = receiver_sample_reals(s, group) * s->real_bytes;
         int64_t count = receiver_num_since(group, s->begin, s->step);
         if (count > 0 && sample > 0)
             TRY(gpu_download(stream, (char *)group->samples + group->held * sample, from, count * sample));

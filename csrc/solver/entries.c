@@ -25,6 +25,13 @@ unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
     return UNDA_OK;
 }
 
+unda_status unda_solver_get_member(const unda_solver *s, int32_t which, unda_member *member)
+{
+    TRY(look(s, member, "member"));
+    CHECK_SIZE(member, unda_member);
+    return s->method->member ? s->method->member(s, which, member) : solver_lacks(s, "parts: it is no team");
+}
+
 unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
     TRY(look(s, points, "points"));

@@ -44,18 +44,9 @@ void integration_times(const unda_solver *s, const struct integration *in, int64
             *times++ = s->t0 + ((double)(s->step + i) + kind_at(in, i)->stage[k][0]) * s->dt;
 }
 
-/* Data that border elements need of other parts is in transit while interior elements are computed. */
 unda_status integration_stage(unda_solver *s, const struct integration *in, const struct stage *stage)
 {
-    const struct engine *engine = s->engine;
-    if (!engine->exchange_begin)
-        return engine->stage(s, stage, 0, in->num_elem);
-    TRY(engine->exchange_begin(s));
-    unda_status status = engine->stage(s, stage, in->num_border, in->num_elem);
-    unda_status ended = engine->exchange_end(s); /* also after a failure */
-    TRY(status);
-    TRY(ended);
-    return engine->stage(s, stage, 0, in->num_border);
+    return s->engine->stage(s, stage, 0, in->num_elem);
 }
 
 /* All stages of a step, with the residual in buffer r. */

@@ -35,9 +35,7 @@ extern const struct integrator *const integrators[]; /* by unda_integrator */
 struct integration {
     const struct integrator *kind;
     int32_t num_valid; /* levels that are there */
-    /* Elements; those at the border of this part of the mesh come first, rounded up to whole blocks of the
-     * engine. */
-    int64_t num_elem, num_border;
+    int64_t num_elem;
 };
 
 int64_t integration_num_time(const struct integration *in, int64_t num_step);

@@ -56,7 +56,7 @@ static unda_status reserve(unda_solver *s, struct receiver_group *group)
     int64_t room = 2 * (s->max_step / group->every) + 3;
     if (room <= group->room)
         return UNDA_OK;
-    int64_t sample = group->num_point * group->num_field;
+    int64_t sample = receiver_sample_reals(s, group);
     TRY(array_grow(&group->samples, group->held * sample, room * sample, s->real_bytes, "receiver samples"));
     group->room = room;
     return UNDA_OK;

@@ -69,7 +69,7 @@ unda_status solver_engine(const unda_solver_options *o, const struct engine **en
 }
 
 /* Sizes and options that are known before any table exists. */
-static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     TRY(check_options(o));
     s->options = *o;
@@ -78,15 +78,20 @@ static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     s->options.fd = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     s->method = methods[o->method];
-    if (s->method->on_mesh && mesh) {
-        if (mesh->num_owned < mesh->num_elem)
-            FAIL(UNDA_ERR_ARG,
-                 "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
-                 mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
+    if (s->method->on_mesh && mesh)
         s->options.shape = mesh->shape;
-    }
     s->engine = s->method->engine(o);
     return kernel_check(&s->options, s->engine->kernels);
+}
+
+static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(solver_begin(s, mesh, o));
+    if (s->method->on_mesh && mesh && mesh->num_owned < mesh->num_elem)
+        FAIL(UNDA_ERR_ARG,
+             "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
+             mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
+    return UNDA_OK;
 }
 
 static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
@@ -116,11 +121,26 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
     return s->engine->retime ? s->engine->retime(s) : UNDA_OK;
 }
 
+/* A solver of several parts, if it is to be one, routes all to theirs. */
+static unda_status begin_team(unda_solver *s)
+{
+    if (!s->split)
+        return UNDA_OK;
+    CHECK_SIZE(s->split, unda_team);
+    if (!s->method->team)
+        FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
+             s->split->num_part);
+    s->method = s->method->team;
+    s->engine = s->method->engine(&s->options);
+    return UNDA_OK;
+}
+
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
     TRY(begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
+    TRY(begin_team(s));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
     if (s->method->prepare)
@@ -132,11 +152,18 @@ static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solve
 
 unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda_solver_options *options)
 {
+    return unda_solver_new_team(out, mesh, options, NULL);
+}
+
+unda_status unda_solver_new_team(unda_solver **out, const unda_mesh *mesh, const unda_solver_options *options,
+                                 const unda_team *team)
+{
     TRY(fork_check());
     if (!out)
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
+    s->split = team;
     return COMPLETE(out, s, unda_solver_free, build(s, mesh, options));
 }
 

@@ -12,11 +12,12 @@
 struct receiver_group {
     int64_t num_point, every, first; /* first: the step of sample 0 */
     int32_t num_field;
+    bool wide;     /* samples are float64 in any precision: they are summed with those of other parts */
     void *points;  /* the method's: where the points are and what they read of the state */
     int64_t taken; /* samples dropped: the number of the first in the buffer */
     int64_t held;  /* samples in the buffer */
     int64_t room;  /* samples in the buffer: those of two calls, until the first one's are dropped */
-    void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
+    void *samples; /* [room][point][field] REAL, or float64; the CUDA engine's mirror */
 };
 
 /* Called after each step of an integrator (integrator.h); queued, where the engine queues. */
@@ -50,8 +51,8 @@ struct engine {
     unda_status (*stage)(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end);
     unda_status (*copy)(unda_solver *s, int to, int from);
     void (*swap)(unda_solver *s, int a, int b);
-    /* Sends what other parts of the mesh need of a stage's state; waits for what this one needs of theirs.
-     * NULL: there is one part. */
+    /* Of a part of a mesh (exchange.h): sends what other parts need of the present state; waits for what this one needs of
+     * theirs. */
     unda_status (*exchange_begin)(unda_solver *s);
     unda_status (*exchange_end)(unda_solver *s);
     /* Updates tables that the engine derived from the method's, after prepare with another dt. May be
@@ -70,6 +71,7 @@ struct engine {
 struct method {
     const char *name;
     bool on_mesh;
+    const struct method *team; /* of parts on several devices; NULL: it has none */
     const struct engine *(*engine)(const unda_solver_options *options);
     /* Checks options and makes tables that hold their sizes only: enough for forecast and compile. */
     unda_status (*sizes)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
@@ -116,13 +118,15 @@ struct method {
     unda_status (*array_shape)(const unda_solver *s, int32_t array, int64_t *shape);
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
     unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
+    unda_status (*member)(const unda_solver *s, int32_t which, unda_member *member);
 };
-extern const struct method dg_method, fd_method, sem_method;
+extern const struct method dg_method, fd_method, sem_method, dg_team_method;
 
 struct unda_solver {
     unda_solver_options options; /* pointers NULL */
     const struct method *method;
     const struct engine *engine;
+    const unda_team *split; /* how a team is made, while it is */
     void *tables; /* the method's own */
     void *data;   /* the engine's */
     double dt, dt_stable, t0;
@@ -136,6 +140,7 @@ struct unda_solver {
     int32_t num_group;
     struct step_hook hooks[MAX_HOOK];
     int32_t num_hook;
+    struct exchange *exchange; /* of a part of a mesh; NULL: it is alone */
     bool listed, reserved; /* engine.list_points, engine.reserve hold for the present points and max_step */
     bool have_good;        /* the state of step good_step is finite, and stored if the method does so */
     int64_t good_step;
@@ -164,6 +169,11 @@ static inline void real_copy(const unda_solver *s, void *to, const double *from,
 }
 
 /* source.c, receiver.c */
+/* Reals that a sample of a group takes. */
+static inline int64_t receiver_sample_reals(const unda_solver *s, const struct receiver_group *group)
+{
+    return group->num_point * group->num_field * (group->wide ? (int64_t)sizeof(double) / s->real_bytes : 1);
+}
 void sources_free_all(unda_solver *s);
 unda_status sources_check(const unda_solver *s, int64_t num_time, const double *amplitudes);
 void receivers_free(unda_solver *s);
@@ -184,6 +194,9 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 }
 
 /* solver.c */
+/* Of a part that a team makes: checks options and takes them; then the method makes its tables, and the rest is the
+ * engine's, once dt is known. */
+unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
 /* The engine that options ask for. */
 unda_status solver_engine(const unda_solver_options *options, const struct engine **engine);
 /* Before anything but tables depends on dt: a better dt_stable is known. */

@@ -107,7 +107,7 @@ static unda_status affine_metric(const struct space *space, int64_t elem, bool e
     double det = cofactors(e, g);
     if (!(det > 0))
         FAIL(UNDA_ERR_MESH, "element %lld has the volume %g m3, expected more than 0",
-             (long long)space->order[elem], det);
+             (long long)space_user(space, elem), det);
     for (int i = 0; i < 9; i++)
         metric[i] = edges ? e[i / 3][i % 3] : g[i / 3][i % 3];
     metric[9] = 1 / det;
@@ -118,7 +118,7 @@ unda_status space_check_fold(const struct space *space, int64_t elem, int node, 
 {
     if (!(jacobian > 0))
         FAIL(UNDA_ERR_MESH, "element %lld is folded: its Jacobian is %g m3 at node %d, expected more than 0",
-             (long long)space->order[elem], jacobian, node);
+             (long long)space_user(space, elem), jacobian, node);
     return UNDA_OK;
 }
 

@@ -39,6 +39,12 @@ unda_status space_sizes(struct space *space, const unda_mesh *mesh, int shape, i
 unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t *boundary, int conditions,
                        const char *what);
 void space_free(struct space *space);
+/* The number that users of the whole mesh know an element by. */
+static inline int64_t space_user(const struct space *space, int64_t elem)
+{
+    const int64_t *global = space->mesh->part.global;
+    return global ? global[space->order[elem]] : space->order[elem];
+}
 /* Elements that a state holds. */
 static inline int64_t space_num_total(const struct space *space)
 {

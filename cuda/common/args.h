@@ -84,8 +84,9 @@ struct record_group {
     long long first, every; /* the step of sample 0; steps from sample to sample */
     long long base;         /* where sample 0 would be in out, which begins with one of this call */
     long long stride;       /* between samples in out */
+    long long wide;         /* 1: values are float64 though REAL is not, two reals each */
 };
-SIZE_IS(record_group, 32);
+SIZE_IS(record_group, 40);
 
 /* Receivers: one warp a channel. Rows are values or derivatives at points. */
 struct record_args {
@@ -117,11 +118,11 @@ SIZE_IS(gather_args, 64);
 
 struct finite_args {
     const void *q;
-    long long total; /* nodes of the state */
+    long long num, total; /* nodes to look at, and all of the state */
     int num_field, num_node;
     unsigned long long *first; /* smallest index of a value that is not finite; as it was if none */
 };
-SIZE_IS(finite_args, 32);
+SIZE_IS(finite_args, 40);
 
 /* Moves the clocks on at the end of a batch. */
 struct clock_args {

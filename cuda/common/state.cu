@@ -30,32 +30,45 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     if (since % group.every != 0)
         return;
     const REAL *q = (const REAL *)a.q + blockIdx.y * a.q_step;
-    double sum = 0;
+    double sum = 0; /* of the sums of its elements, so that others may add some of these up */
     for (int part = 0; part < c.num_row; part++) {
         long long row = c.row + (long long)part * c.skip, elem = a.elem[row];
         const double *weight = (const double *)a.weight + row * a.num_node;
+        double value = 0;
         for (int n = lane; n < a.num_node; n += 32)
-            sum += weight[n] * (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, c.field)];
+            value += weight[n] * (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, c.field)];
+        for (int offset = 16; offset > 0; offset /= 2)
+            value += __shfl_down_sync(0xffffffffu, value, offset);
+        sum += value;
     }
-    for (int offset = 16; offset > 0; offset /= 2)
-        sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (lane == 0)
-        ((REAL *)a.out)[group.base + since / group.every * group.stride + c.offset] = (REAL)sum;
+    if (lane != 0)
+        return;
+    REAL *out = (REAL *)a.out + group.base + since / group.every * group.stride;
+    if (!group.wide) {
+        out[c.offset] = (REAL)sum;
+        return;
+    }
+    union {
+        double whole;
+        REAL half[2];
+    } words;
+    words.whole = sum;
+    out[2 * c.offset] = words.half[0];
+    out[2 * c.offset + 1] = words.half[1];
 }
 
 /* Smallest index, as [elem][node][field], of a value that is not finite. */
 extern "C" __global__ void find_bad(const __grid_constant__ finite_args a)
 {
-    long long step = (long long)gridDim.x * blockDim.x, least = a.total * a.num_field;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.total * a.num_field;
-         i += step) {
+    long long step = (long long)gridDim.x * blockDim.x, num = a.num * a.num_field, least = num;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num; i += step) {
         long long node = i / a.num_field;
         REAL value = ((const REAL *)a.q)[state_index(a.total, a.num_field, a.num_node, node / a.num_node,
                                                      (int)(node % a.num_node), (int)(i % a.num_field))];
         if (value - value != 0)
             least = i < least ? i : least;
     }
-    if (least < a.total * a.num_field)
+    if (least < num)
         atomicMin(a.first, (unsigned long long)least);
 }
 

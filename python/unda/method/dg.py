@@ -19,6 +19,7 @@ from ..limits import choose_device
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.partition import Partition
 from . import mesh_blowup, mesh_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -27,6 +28,7 @@ from .dg_options import dg_options
 from .mesh_points import MeshPoints
 from .simulation import Simulation
 from .solver import forecast
+from .team import team_of
 
 
 class DG(Simulation):
@@ -60,9 +62,16 @@ class DG(Simulation):
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
-    device : str
+    device : str or list of str
         "auto" (what the environment variable UNDA_DEVICE says, else the first CUDA device that can be
-        used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1".
+        used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1". Several CUDA devices share the
+        problem: "cuda:all", or a list such as ``["cuda:0", "cuda:1"]``; its bits are those of one
+        (docs/scaling.md).
+    partition : {"curve", "metis"} or Partition
+        Which cell belongs to which device, where there are several (`Mesh.partition`).
+    transport : {"auto", "peer", "host"}
+        How values at faces travel between devices: by stores into the other's memory, or through memory
+        of the host. "auto": "peer" where all devices reach each other.
     threads : int, optional
         CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
         too short to start more.
@@ -85,6 +94,8 @@ class DG(Simulation):
     degree : int
     num_node : int
         Nodes of a cell.
+    team : Team or None
+        The devices and what each has, where there are several.
 
     Raises
     ------
@@ -117,7 +128,9 @@ class DG(Simulation):
         cfl: float = 0.9,
         sample_dt: float | None = None,
         dtype: Precision = "float32",
-        device: str = "auto",
+        device: str | Sequence[str] = "auto",
+        partition: Literal["curve", "metis"] | Partition = "curve",
+        transport: Literal["auto", "peer", "host"] = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal[
@@ -139,6 +152,7 @@ class DG(Simulation):
         tune: bool = False,
     ) -> None:
         given = Given(locals())
+        team = team_of(given)
         if flag("tune", tune):
             if kernel_options:
                 raise ArgumentError(
@@ -146,7 +160,7 @@ class DG(Simulation):
                 )
             from .tune import tuned
 
-            given.device = choose_device(device)
+            given.device = choose_device(given.device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
             given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same, kernel)
         options, self._material, boundaries, chosen = dg_options(given)
@@ -154,8 +168,14 @@ class DG(Simulation):
         self.mesh, self._boundaries = mesh, boundaries
         self.medium, self.fields = medium, tuple(medium.fields)
         self._points = MeshPoints(mesh, medium, self._material, boundaries, self.degree)
-        self._new_solver(options, flag("allow_unstable", allow_unstable), mesh._handle)
+        self._new_solver(
+            options, flag("allow_unstable", allow_unstable), mesh._handle, team._given() if team else _core.NULL
+        )
         self.num_node = int(self._solver.info().num_node)
+        if team is not None:
+            nodes = int(lib.unda_element_num_face_node(options.shape, self.degree))
+            team._take(self._solver, (nodes, len(self.fields), self.dtype.itemsize))
+            self.team = team
         own = {
             "method": "DG",
             "degree": self.degree,
@@ -165,6 +185,8 @@ class DG(Simulation):
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
         }
+        if team is not None:
+            own["team"] = {"devices": list(team.devices), "transport": team.transport}
         self._complete(given, own, chosen)
 
     @classmethod

@@ -33,6 +33,7 @@ from .points import Points
 from .receiver import Channels, Receivers
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
+from .team import Team
 
 if TYPE_CHECKING:
     from typing import Self
@@ -60,6 +61,7 @@ class Simulation(Fixed, Pictures):
     fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
+    team: Team | None = None  #: the devices, where there are several
     _points: Points
     _start = 0.0  # time of step 0
     _half_set = False  # a call of set() is in progress or was interrupted
@@ -74,7 +76,7 @@ class Simulation(Fixed, Pictures):
         "receivers": "sim.add_receivers(...) adds some",
         **{name: f"make another simulation with {name}=" for name in (
             "mesh", "grid", "medium", "degree", "order", "flux", "integrator", "dtype", "device", "boundary",
-            "threads", "kernel", "kernel_options", "cfl", "sample_dt", "layer", "scheme",
+            "threads", "partition", "transport", "kernel", "kernel_options", "cfl", "sample_dt", "layer", "scheme",
         )},
     }  # fmt: skip
 
@@ -108,9 +110,11 @@ class Simulation(Fixed, Pictures):
 
     # ---- creation ----
 
-    def _new_solver(self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL) -> None:
-        """Make the library's solver; mesh: the library's."""
-        self._guard, self._solver = Alone(), Solver(mesh, options)
+    def _new_solver(
+        self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL
+    ) -> None:
+        """Make the library's solver; mesh, team: the library's."""
+        self._guard, self._solver = Alone(), Solver(mesh, options, team)
         self._take_dt(allow_unstable)
 
     def _take_dt(self, allow_unstable: bool) -> None:
@@ -598,6 +602,8 @@ class Simulation(Fixed, Pictures):
         where = f"{self.config['device']} ({self.config['device_name']})"
         if self.config["device"] == "cpu":
             where = f"cpu with {self.config['threads']} threads"
+        if self.team is not None:
+            where = f"{' + '.join(self.team.devices)} ({self.config['device_name']}), {self.team._about()}"
         if self.config["kernel"] is None:
             return where
         options, kernel = self.config["kernel_options"], self.config["kernel"]

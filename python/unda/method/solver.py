@@ -38,11 +38,11 @@ def forecast(mesh: Any, options: Any) -> dict[str, int]:
     return {"host": int(bytes_[0]), "device": int(bytes_[1])}
 
 
-def _new_solver(mesh: Any, options: Any) -> Any:
+def _new_solver(mesh: Any, options: Any, team: Any) -> Any:
     """Make a solver; if memory runs out say what holds it."""
     try:
         return _core.new_object(
-            "unda_solver", lambda out: lib.unda_solver_new(out, mesh, options), lib.unda_solver_free
+            "unda_solver", lambda out: lib.unda_solver_new_team(out, mesh, options, team), lib.unda_solver_free
         )
     except OutOfMemoryError as error:
         needed = forecast(mesh, options)
@@ -62,6 +62,8 @@ class Solver:
         The library's, or NULL.
     options : CData
         unda_solver_options.
+    team : CData, optional
+        unda_team.
 
     Attributes
     ----------
@@ -74,8 +76,8 @@ class Solver:
         The library may have samples that were not taken yet.
     """
 
-    def __init__(self, mesh: Any, options: Any) -> None:
-        self._handle: Any = _new_solver(mesh, options)
+    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL) -> None:
+        self._handle: Any = _new_solver(mesh, options, team)
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
