@@ -12,7 +12,6 @@
 
 enum {
     MAX_HALF = 8,
-    MAX_SLAB = 1 << 16,
     POINT_WIDTH = 8,
     POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH,
     FD_MAX_FIELD = 9,
@@ -64,8 +63,8 @@ struct fd {
     /* Planes of x that this solver computes: all, or those of a slab (slab.h). Its arrays have M planes more on
      * both sides; places, tables and numbers of planes are those of the whole grid everywhere. */
     int64_t begin, end;
-    int32_t *slab_device; /* [options.num_slab] */
-    unda_solver *whole;   /* whose slab this is; NULL: no slab */
+    int32_t num_slab, *slab_device; /* of the whole grid; 0: it is not cut; [num_slab] */
+    unda_solver *whole;             /* whose slab this is; NULL: no slab */
     double speed_max, rho, c;
     void *owned;         /* the arrays of axes, and `given` */
     struct fd_cpu *host; /* the engine's arrays, where they are in host memory: cpu.h */
@@ -174,8 +173,9 @@ struct fd_engine {
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 extern const struct kernel *const fd_scalar_cpu_kernels[], *const fd_scalar_cuda_kernels[],
     *const fd_staggered_cpu_kernels[], *const fd_staggered_cuda_kernels[];
-/* slabs.c: several of one of these at work on one grid; NULL: options name one device. */
-const struct fd_engine *fd_slabs_engine(const unda_solver_options *options);
+/* slabs.c: several of one of these at work on one grid. */
+const struct engine *fd_slabs_engine(const unda_solver_options *options);
+unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *member);
 
 static inline struct fd *fd_tables(const unda_solver *s)
 {

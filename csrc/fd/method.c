@@ -65,12 +65,6 @@ static unda_status check(const unda_solver_options *o)
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
-    if (f->num_slab < 0 || f->num_slab > MAX_SLAB || (f->num_slab > 0 && !f->slab_device))
-        FAIL(UNDA_ERR_ARG, "num_slab is %d, slab_device %s, expected 0..%d and [num_slab]", f->num_slab,
-             f->slab_device ? "given" : "NULL", MAX_SLAB);
-    if (f->num_slab > 0 && f->slab_device[0] != o->device)
-        FAIL(UNDA_ERR_ARG, "device is %d, slab 0 on device %d, expected the same", o->device,
-             f->slab_device[0]);
     if (f->window < -1)
         FAIL(UNDA_ERR_ARG, "window is %d, expected rows of y, 0 (none) or -1 (auto)", f->window);
     if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))
@@ -108,8 +102,6 @@ static const struct engine *engine(const unda_solver_options *o)
     const unda_fd_options *f = o->fd;
     const struct fd_scheme *scheme =
         f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme] : &fd_scalar;
-    if (f && f->size_bytes == sizeof *f && f->num_slab > 0 && f->slab_device)
-        return &fd_slabs_engine(o)->base;
     return o->device == UNDA_DEVICE_CPU ? &scheme->cpu->base : &scheme->cuda->base;
 }
 
@@ -121,10 +113,6 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     struct fd *fd = fd_tables(s);
     double nodes = 1;
     fd->options = *o->fd;
-    TRY(array_own(&fd->owned, &fd->slab_device, o->fd->num_slab, sizeof *fd->slab_device, "slabs"));
-    for (int32_t i = 0; i < o->fd->num_slab; i++)
-        fd->slab_device[i] = o->fd->slab_device[i];
-    fd->options.slab_device = fd->slab_device;
     fd->scheme = schemes[o->fd->scheme];
     fd->single = o->precision == UNDA_FLOAT32;
     fd->half = o->fd->order / 2;
@@ -152,6 +140,26 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     if (!o->material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected one value of each parameter (uniform)");
     return fd->scheme->check_material(fd, o->material);
+}
+
+/* Of several slabs: the tables of the whole grid, and where its slabs are. */
+static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    const unda_team *team = s->split;
+    if (team->num_part < 1 || !team->device || team->part)
+        FAIL(UNDA_ERR_ARG, "a team has %d parts, device %s, part %s, expected 1 or more, [num_part], NULL: slabs",
+             team->num_part, team->device ? "given" : "NULL", team->part ? "given" : "NULL");
+    if (team->transport != UNDA_TRANSPORT_AUTO)
+        FAIL(UNDA_ERR_ARG,
+             "transport is %d, expected 0 (auto): the driver copies planes from device to device, through the host "
+             "where they do not reach each other",
+             team->transport);
+    TRY(create(s, mesh, o));
+    struct fd *fd = fd_tables(s);
+    TRY(array_own(&fd->owned, &fd->slab_device, team->num_part, sizeof *fd->slab_device, "slabs"));
+    fd->num_slab = team->num_part;
+    memcpy(fd->slab_device, team->device, sizeof *fd->slab_device * (size_t)fd->num_slab);
+    return UNDA_OK;
 }
 
 /* The tables that depend on dt. */
@@ -225,27 +233,13 @@ static unda_status rest(unda_solver *s)
     return fd_engine(s)->rest(s);
 }
 
-const struct method fd_method = {.name = "FD",
-                                 .engine = engine,
-                                 .sizes = sizes,
-                                 .create = create,
-                                 .prepare = prepare,
-                                 .destroy = destroy,
-                                 .info = info,
-                                 .num_time = num_time,
-                                 .times = times,
-                                 .move = fd_move,
-                                 .sources_new = fd_sources_new,
-                                 .source_free = array_free,
-                                 .source_most = fd_source_most,
-                                 .points_check = fd_points_check,
-                                 .points_new = fd_points_new,
-                                 .points_free = fd_points_free,
-                                 .sample = fd_sample,
-                                 .energy = fd_energy,
-                                 .blown_up = fd_blown_up,
-                                 .clear_state = clear_state,
-                                 .rest = rest,
-                                 .array_shape = fd_array_shape,
-                                 .set_material = fd_set_material,
-                                 .medium_dt = medium_dt};
+#define FD_METHOD                                                                                            \
+    .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                       \
+    .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                     \
+    .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,                \
+    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample, .energy = fd_energy,     \
+    .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,         \
+    .set_material = fd_set_material, .medium_dt = medium_dt
+static const struct method team = {
+    FD_METHOD, .engine = fd_slabs_engine, .create = create_team, .member = fd_slabs_member};
+const struct method fd_method = {FD_METHOD, .team = &team, .engine = engine, .create = create};

@@ -20,7 +20,6 @@ struct slabs {
     struct slab *slab;
     double *values; /* at the nodes of one list of receivers, at once */
     int64_t material_version;
-    int64_t sent; /* bytes of a step */
 };
 
 static struct slabs *slabs(const unda_solver *s)
@@ -34,7 +33,7 @@ static unda_solver *slab_of(const unda_solver *s, int32_t i)
 static const struct fd_engine *one(const unda_solver *s) /* of a slab */
 {
     const struct fd_scheme *scheme = fd_tables(s)->scheme;
-    return fd_tables(s)->options.slab_device[0] == UNDA_DEVICE_CPU ? scheme->cpu : scheme->cuda;
+    return fd_tables(s)->slab_device[0] == UNDA_DEVICE_CPU ? scheme->cpu : scheme->cuda;
 }
 
 #define EACH(s, c) for (int32_t c = 0; c < slabs(s)->num; c++)
@@ -44,25 +43,27 @@ static const struct fd_engine *one(const unda_solver *s) /* of a slab */
 static unda_status check(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
-    const unda_fd_options *o = &fd->options;
-    int64_t least = 2 * fd->half + 1, num = fd->axis[0].total;
-    bool cpu = o->slab_device[0] == UNDA_DEVICE_CPU;
-    for (int32_t i = 0; i < o->num_slab; i++)
-        if (o->slab_device[i] < UNDA_DEVICE_CPU || (o->slab_device[i] == UNDA_DEVICE_CPU) != cpu)
-            FAIL(UNDA_ERR_ARG, "slab %d is on device %d, slab 0 on %d, expected all on CUDA devices or all on %d",
-                 i, o->slab_device[i], o->slab_device[0], UNDA_DEVICE_CPU);
-    if (num < least * o->num_slab)
+    const int32_t *device = fd->slab_device;
+    int64_t planes = 2 * fd->half + 1, num = fd->axis[0].total;
+    bool cpu = s->options.device == UNDA_DEVICE_CPU;
+    for (int32_t i = 0; i < fd->num_slab; i++)
+        if (device[i] < UNDA_DEVICE_CPU || (device[i] == UNDA_DEVICE_CPU) != cpu)
+            FAIL(UNDA_ERR_ARG, "device of slab %d is %d and options.device %d, expected CUDA devices, or %d of all",
+                 i, device[i], s->options.device, UNDA_DEVICE_CPU);
+    if (num < planes * fd->num_slab)
         FAIL(UNDA_ERR_ARG,
-             "%d slabs of %lld planes along x, expected at least %lld planes each: 2 M + 1 of order 2 M",
-             o->num_slab, (long long)num, (long long)least);
+             "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 1 of order 2 M): "
+             "fewer devices, or a longer axis x",
+             fd->num_slab, (long long)num, (long long)planes);
     if (kernel_is(&s->options, "tiled") || kernel_is(&s->options, "diamond"))
         FAIL(UNDA_ERR_ARG,
              "kernel %s takes several steps at once, after which slabs of a grid would need more than M planes of "
              "each other; expected kernel step on several devices",
              s->options.kernel);
-    if (o->window > 0)
+    if (fd->options.window > 0)
         FAIL(UNDA_ERR_ARG,
-             "window is %d, expected 0 or -1 on several devices: each of them holds its slab whole", o->window);
+             "window is %d, expected 0 or -1 on several devices: each of them holds its slab whole",
+             fd->options.window);
     return UNDA_OK;
 }
 
@@ -96,8 +97,8 @@ static unda_status cut(unda_solver *s)
     TRY(check(s));
     TRY(array_try(&t, 1, sizeof *t, "slabs"));
     s->data = t;
-    TRY(array_try(&t->slab, fd->options.num_slab, sizeof *t->slab, "slabs"));
-    t->num = fd->options.num_slab;
+    TRY(array_try(&t->slab, fd->num_slab, sizeof *t->slab, "slabs"));
+    t->num = fd->num_slab;
     EACH(s, i)
     {
         unda_solver *c = slab_of(s, i);
@@ -107,7 +108,7 @@ static unda_status cut(unda_solver *s)
                            .tables = &t->slab[i].fd,
                            .real_bytes = s->real_bytes};
         snprintf(c->options.kernel, sizeof c->options.kernel, "step");
-        c->options.device = fd->options.slab_device[i];
+        c->options.device = fd->slab_device[i];
         t->slab[i].fd.begin = fd->axis[0].total * i / t->num;
         t->slab[i].fd.end = fd->axis[0].total * (i + 1) / t->num;
         update(s, i);
@@ -286,13 +287,6 @@ static void reach(const struct fd *fd, int array, int64_t *below, int64_t *above
     }
 }
 
-static unda_status send(unda_solver *s, int32_t from, int32_t to, int array, int64_t plane, int64_t place,
-                        int64_t count)
-{
-    slabs(s)->sent += count * fd_tables(s)->axis[1].total * fd_tables(s)->axis[2].total * s->real_bytes;
-    return one(s)->send(slab_of(s, from), slab_of(s, to), array, plane, place, count);
-}
-
 /* Sends planes of an array across all cuts. held: the number of the array that holds it now. */
 static unda_status send_array(unda_solver *s, int array, int held)
 {
@@ -303,9 +297,9 @@ static unda_status send_array(unda_solver *s, int array, int held)
         const struct fd *fd = &slabs(s)->slab[i].fd;
         int32_t low = (i + slabs(s)->num - 1) % slabs(s)->num, high = (i + 1) % slabs(s)->num;
         if (fd_cut(fd, 0) && above > 0)
-            TRY(send(s, i, low, held, fd->begin, slabs(s)->slab[low].fd.end, above));
+            TRY(one(s)->send(slab_of(s, i), slab_of(s, low), held, fd->begin, slabs(s)->slab[low].fd.end, above));
         if (fd_cut(fd, 1) && below > 0)
-            TRY(send(s, i, high, held, fd->end - below, slabs(s)->slab[high].fd.begin - below, below));
+            TRY(one(s)->send(slab_of(s, i), slab_of(s, high), held, fd->end - below, slabs(s)->slab[high].fd.begin - below, below));
     }
     return UNDA_OK;
 }
@@ -333,6 +327,34 @@ static unda_status receive(unda_solver *s)
 static bool travels(const struct fd *fd, int pass, int array)
 {
     return fd->physics ? fd_staggered_travels(fd, pass, array) : array == FD_P;
+}
+
+unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *member)
+{
+    const struct slabs *t = slabs(s);
+    if (which < 0 || which >= t->num)
+        FAIL(UNDA_ERR_ARG, "which is %d, expected a slab within 0..%d", which, t->num - 1);
+    const struct fd *fd = &t->slab[which].fd;
+    int64_t cuts = fd_cut(fd, 0) + fd_cut(fd, 1), planes = 0;
+    for (int pass = 0; pass < fd->scheme->num_pass; pass++)
+        for (int array = 0; array < fd->num_field; array++)
+            if (travels(fd, pass, array)) {
+                int64_t below, above;
+                reach(fd, array, &below, &above);
+                planes += (fd_cut(fd, 0) ? above : 0) + (fd_cut(fd, 1) ? below : 0);
+            }
+    *member = (unda_member){.size_bytes = sizeof *member,
+                            .device = fd->slab_device[which],
+                            .num_neighbor = (int32_t)(t->num == 2 && cuts ? 1 : cuts),
+                            .num_elem = fd->end - fd->begin,
+                            .num_border = cuts * fd->half,
+                            .num_ghost = cuts * fd->half,
+                            .num_cut_face = cuts,
+                            .exchange_bytes =
+                                planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
+                            .device_bytes = t->slab[which].solver.device_bytes};
+    snprintf(member->transport, sizeof member->transport, one(s)->sending ? "copies" : "memory");
+    return UNDA_OK;
 }
 
 /* What a state that may have been set needs of neighbours. */
@@ -395,7 +417,6 @@ static unda_status run(unda_solver *s, int64_t num_step)
     int32_t list = 0;
     TRY(open(s));
     for (int64_t time = 0; time < num_step; time++) {
-        slabs(s)->sent = 0;
         for (int p = 0; p < fd_tables(s)->scheme->num_pass; p++)
             TRY(pass(s, p, time));
         EACH(s, i) TRY(one(s)->close(slab_of(s, i), time));
@@ -475,7 +496,7 @@ static const struct fd_engine engines[2][2] = {
     {SLABS(fd_scalar_cpu_kernels, "cpu"), SLABS(fd_scalar_cuda_kernels, "cuda")},
     {SLABS(fd_staggered_cpu_kernels, "cpu"), SLABS(fd_staggered_cuda_kernels, "cuda")}};
 
-const struct fd_engine *fd_slabs_engine(const unda_solver_options *o)
+const struct engine *fd_slabs_engine(const unda_solver_options *o)
 {
-    return &engines[o->fd->scheme == UNDA_STAGGERED][o->fd->slab_device[0] != UNDA_DEVICE_CPU];
+    return &engines[o->fd && o->fd->scheme == UNDA_STAGGERED][o->device != UNDA_DEVICE_CPU].base;
 }

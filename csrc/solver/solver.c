@@ -122,7 +122,7 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
 }
 
 /* A solver of several parts, if it is to be one, routes all to theirs. */
-static unda_status begin_team(unda_solver *s)
+static unda_status begin_team(unda_solver *s, const unda_solver_options *o)
 {
     if (!s->split)
         return UNDA_OK;
@@ -131,7 +131,7 @@ static unda_status begin_team(unda_solver *s)
         FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
              s->split->num_part);
     s->method = s->method->team;
-    s->engine = s->method->engine(&s->options);
+    s->engine = s->method->engine(o);
     return UNDA_OK;
 }
 
@@ -140,7 +140,7 @@ static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solve
     double start = clock_seconds();
     TRY(begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
-    TRY(begin_team(s));
+    TRY(begin_team(s, o));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
     if (s->method->prepare)

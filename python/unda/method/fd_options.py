@@ -20,7 +20,6 @@ from ._options import Given, common_options, kernel_choice
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
-from ..limits import device_number
 
 
 def _window(given: Any) -> int:
@@ -54,15 +53,10 @@ def fd_options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
     except ArgumentError:
         material = None
     fastest = medium.speed_max(grid) if material is None else float(material[1])
-    slabs = None
-    if isinstance(given.device, (list, tuple)):
-        slabs = np.array([device_number(one) for one in given.device], np.int32)
-        given.device = given.device[0]
     grid_options = _core.new_struct(
         "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
         spacing=[1.0 if axis in flat else h for axis, h in zip("xyz", grid.spacing, strict=True)],
         origin=list(grid.origin), uniform=int(material is not None),
-        slab_device=slabs, num_slab=0 if slabs is None else len(slabs),
         window=_window(given.window), speed_max=fastest,
         layer=[one.width if one else 0 for one in layers],
         reflection=[one.R0 if one else 0.0 for one in layers],
