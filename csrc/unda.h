@@ -437,7 +437,7 @@ typedef struct unda_member {
                                step: nodes of a plane x bytes of a real, of p M planes a cut; of each field of the
                                staggered schemes that is differenced along x M or M - 1 */
     int64_t device_bytes;
-    char transport[16];     /* "memory", "peer", "host"; of all parts */
+    char transport[16]; /* "memory", "peer", "host"; of all parts */
 } unda_member;
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);

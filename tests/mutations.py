@@ -311,7 +311,7 @@ MUTATIONS = [
     ("cuda/dg/block_scales.h", "see_face<FIRST, J>(s, J + 1, e, most);", ""),
     ("cuda/dg/block_split.h", "multiply_add(part, a[r][0], lo);", ""),
     ("cuda/dg/block_split.h", "s.bound[number][e]", "s.bound[0][e]"),
-    ("csrc/dg/kernel_blocks.c", "half_split(entry, scale[pass])", "half_split(entry, scale[0])"),
+    ("csrc/dg/kernel_blocks_pack.c", "half_split(entry, scale[pass])", "half_split(entry, scale[0])"),
     ("cuda/dg/tensor_split.h", "[i][2 * mine.pair + half]", "[i][2 * mine.pair]"),
     ("cuda/dg/tensor_split.h", "lo_first ? x.lo : x.hi", "lo_first ? x.hi : x.lo"),
     ("cuda/dg/tensor_load.h", "sizes.put<LANES % 8 ? 4 : 8>(s, mine.e);", ""),

@@ -11,7 +11,7 @@
  *   y_b = [ D_b | L_b ] (u_(b ^ 1), jumps_b),    y(g o) = sum_s chi_s(g) y_s(o),
  * four blocks, each with a quarter of the entries of D_1. An orbit of fewer than four nodes has fewer sums. The same
  * blocks give D_2 and the lift of faces 0 and 2 at the nodes C o, D_3 and faces 0 and 3 at C C o.
- * Next: blocks.c; cpu_blocks.h (the CPU stage); kernel_blocks.c (their order on a device), cuda/dg/blocks.cu. */
+ * Next: blocks.c; cpu_blocks.h (the CPU stage); kernel_blocks.c, kernel_blocks_pack.c (on a device), cuda/dg/blocks.cu. */
 #ifndef UNDA_DG_BLOCKS_H
 #define UNDA_DG_BLOCKS_H
 

@@ -58,7 +58,7 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part)
         x->transport = &memory;
         for (int turn = 0; turn < 2; turn++) {
             void *from;
-            TRY(array_own(&dg_cpu_tables(part[p])->owned, &from, 1, x->bytes, "traces at cut faces"));
+            TRY(array_own(&dg_cpu_tables(part[p])->owned, &from, x->bytes, 1, "traces at cut faces"));
             x->from[turn] = (uintptr_t)from;
         }
     }

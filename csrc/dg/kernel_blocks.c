@@ -1,8 +1,7 @@
-/* kernel_blocks.c: kernel blocks: one stage in one pass, the products as the four blocks of blocks.h. Not here: the
- * blocks (blocks.c), the device code (cuda/dg/blocks.cu). Measurements: benchmarks/NOTES.md. */
-#include "blocks.h"
-#include "half.h"
-#include "kernel.h"
+/* kernel_blocks.c: kernel blocks: one stage in one pass, the products as the four blocks of blocks.h; its sizes and
+ * their choice. Not here: the blocks (blocks.c), their order in memory (kernel_blocks_pack.c), the device code
+ * (cuda/dg/blocks.cu). Measurements: benchmarks/NOTES.md. */
+#include "kernel_blocks.h"
 
 #include <string.h>
 
@@ -14,25 +13,6 @@ enum { THROUGH_CACHES = 1, IN_SHARED };
  * float32, as pairs of FP16 numbers, sixteen of each. */
 enum { BY_THREADS = 1, ON_TENSOR_CORES };
 enum { SPLIT_CAPABILITY = 80 };
-enum { UNIT = 8, WARP = 32 };
-
-enum { DIRECTIONS = 3, ORBIT_WORDS = 8, NODE_WORDS = 2, ABSENT = 0xffff };
-/* As pairs of FP16 numbers: words before the matrices in the table. */
-enum { HEAD = 4 };
-
-/* Blocks with the most columns first (block_rows.h). */
-static const int order[NUM_BLOCK] = {1, 0, 3, 2};
-
-/* Where inputs and results of the products stand in shared memory: a row has all columns of the tile's elements. */
-struct rows {
-    struct block_sizes sizes;
-    int node[NUM_BLOCK],
-        face[NUM_BLOCK];   /* the first sums of nodes and of face nodes that each block multiplies */
-    int result[NUM_BLOCK]; /* its first result, a whole number of tiles of rows */
-    int num_node, num_face, num_result;
-    int tiles;
-    int pitch; /* words of a row */
-};
 
 /* Chunks of two columns a direction: cuda/dg/block_columns.h. */
 static int num_chunk(const unda_solver *s)
@@ -47,18 +27,13 @@ static int num_column(const unda_solver *s, const struct plan *plan)
     return 2 * num_chunk(s) / plan->part[TURNS];
 }
 
-static int round_up(int count, int unit)
-{
-    return (count + unit - 1) / unit * unit;
-}
-
-static struct rows find_rows(const unda_solver *s, const struct plan *plan)
+struct block_rows blocks_rows(const unda_solver *s, const struct plan *plan)
 {
     int rows = plan->rows;
-    struct rows at = {.sizes = blocks_sizes(s->options.degree),
-                      .pitch = DIRECTIONS * num_column(s, plan) * plan->tile + 4};
+    struct block_rows at = {.sizes = blocks_sizes(s->options.degree),
+                            .pitch = DIRECTIONS * num_column(s, plan) * plan->tile + 4};
     for (int i = 0; i < NUM_BLOCK; i++) {
-        int block = order[i];
+        int block = blocks_order[i];
         at.node[block] = at.num_node;
         at.face[block] = at.num_face;
         at.result[block] = at.tiles * rows;
@@ -70,15 +45,14 @@ static struct rows find_rows(const unda_solver *s, const struct plan *plan)
     return at;
 }
 
-static bool on_tensor_cores(const struct plan *plan)
+bool blocks_on_tensor_cores(const struct plan *plan)
 {
     return plan->part[PRODUCTS] == ON_TENSOR_CORES;
 }
 
-/* Whether numbers there are pairs of FP16 numbers. */
-static bool is_split(const unda_solver *s, const struct plan *plan)
+bool blocks_split(const unda_solver *s, const struct plan *plan)
 {
-    return on_tensor_cores(plan) && s->options.precision == UNDA_FLOAT32;
+    return blocks_on_tensor_cores(plan) && s->options.precision == UNDA_FLOAT32;
 }
 
 /* Rows and inputs of a step there. */
@@ -86,7 +60,7 @@ static int unit_rows(const unda_solver *s)
 {
     return s->options.precision == UNDA_FLOAT32 ? 16 : 8;
 }
-static int unit_inputs(const unda_solver *s)
+int blocks_unit_inputs(const unda_solver *s)
 {
     return s->options.precision == UNDA_FLOAT32 ? 16 : 4;
 }
@@ -94,13 +68,13 @@ static int unit_inputs(const unda_solver *s)
 /* Inputs of a block there, whole steps; in float32 those of nodes and those of faces are apart. */
 static int num_input(const unda_solver *s, const struct block_sizes *sizes, int block)
 {
-    int depth = unit_inputs(s), nodes = sizes->nodes[block ^ 1], faces = sizes->faces[block];
-    return s->options.precision == UNDA_FLOAT32 ? round_up(nodes, depth) + round_up(faces, depth)
-                                                : round_up(nodes + faces, depth);
+    int depth = blocks_unit_inputs(s), nodes = sizes->nodes[block ^ 1], faces = sizes->faces[block];
+    return s->options.precision == UNDA_FLOAT32
+               ? blocks_round_up(nodes, depth) + blocks_round_up(faces, depth)
+               : blocks_round_up(nodes + faces, depth);
 }
 
-/* Entries of the orbits of a warp there, in all four blocks. */
-static int warp_entries(const unda_solver *s, const struct block_sizes *sizes, int rows)
+int blocks_warp_entries(const unda_solver *s, const struct block_sizes *sizes, int rows)
 {
     int inputs = 0;
     for (int block = 0; block < NUM_BLOCK; block++)
@@ -109,27 +83,29 @@ static int warp_entries(const unda_solver *s, const struct block_sizes *sizes, i
 }
 
 /* Tiles of rows that warps or threads take: of each block, or on tensor cores of orbits. */
-static int num_tile(const struct plan *plan, const struct rows *at)
+static int num_tile(const struct plan *plan, const struct block_rows *at)
 {
-    return on_tensor_cores(plan) ? round_up(at->sizes.nodes[0], plan->rows) / plan->rows : at->tiles;
+    return blocks_on_tensor_cores(plan) ? blocks_round_up(at->sizes.nodes[0], plan->rows) / plan->rows
+                                        : at->tiles;
 }
 
-static int64_t count_entries(const unda_solver *s, const struct plan *plan, const struct rows *at)
+static int64_t count_entries(const unda_solver *s, const struct plan *plan, const struct block_rows *at)
 {
     /* the last column asks for one more, the last step for two */
-    if (on_tensor_cores(plan))
-        return num_tile(plan, at) * warp_entries(s, &at->sizes, plan->rows) + 2 * unit_inputs(s) * plan->rows;
+    if (blocks_on_tensor_cores(plan))
+        return num_tile(plan, at) * blocks_warp_entries(s, &at->sizes, plan->rows) +
+               2 * blocks_unit_inputs(s) * plan->rows;
     int count = plan->rows;
     for (int block = 0; block < NUM_BLOCK; block++)
-        count += round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
-    return round_up(count, 4); /* whole vectors */
+        count += blocks_round_up(at->sizes.nodes[block], plan->rows) * block_columns(&at->sizes, block);
+    return blocks_round_up(count, 4); /* whole vectors */
 }
 
 /* Threads that the products of a tile of rows take. */
 static int threads_of_rows(const unda_solver *s, const struct plan *plan)
 {
     int columns = num_column(s, plan) * plan->tile;
-    if (on_tensor_cores(plan))
+    if (blocks_on_tensor_cores(plan))
         return WARP * (DIRECTIONS * columns / UNIT / plan->part[COLS]);
     return columns / plan->part[COLS];
 }
@@ -150,11 +126,12 @@ static int odd_quads(int words)
 }
 
 /* Words that the sums of jumps have more than the state, whose place they take. */
-static int missing_room(const unda_solver *s, const struct plan *plan, const struct rows *at)
+static int missing_room(const unda_solver *s, const struct plan *plan, const struct block_rows *at)
 {
     const struct physics *p = dg_tables(s)->physics;
     int words = p->num_ref * plan->tile;
-    int pitch = is_split(s, plan) ? odd_quads(words) : words + plan_tile_pad(s, plan, run_of(s, plan->tile));
+    int pitch =
+        blocks_split(s, plan) ? odd_quads(words) : words + plan_tile_pad(s, plan, run_of(s, plan->tile));
     return at->num_face * at->pitch - at->num_node * pitch;
 }
 
@@ -166,13 +143,14 @@ static int split_tile_bytes(const unda_solver *s, const struct plan *plan)
     const struct physics *p = dg->physics;
     int tile = plan->tile, unit = tile == 4 ? 8 : 4, faces = dg->space.num_face,
         nodes = dg->space.num_face_node;
-    int most = round_up(nodes, unit), lanes = plan->threads / tile, jumps = p->num_jump[dg->both_jumps];
+    int most = blocks_round_up(nodes, unit), lanes = plan->threads / tile,
+        jumps = p->num_jump[dg->both_jumps];
     lanes = (lanes < most ? lanes : most) / unit * unit;
     int slots = lanes / (lanes % MOST_GROUP == 0 ? MOST_GROUP : unit),
         kinds = p->grad_div ? 2 * p->grad_div : 2;
     int state = dg->space.num_node * odd_quads(p->num_ref * tile) + plan->tile_room,
         jump = faces * nodes * odd_quads(jumps * tile);
-    return 4 * (round_up(state, 4) + jump +
+    return 4 * (blocks_round_up(state, 4) + jump +
                 tile * (faces * p->num_lift_coef + (kinds + faces * jumps) * slots + kinds +
                         DIRECTIONS * num_column(s, plan)));
 }
@@ -180,16 +158,16 @@ static int split_tile_bytes(const unda_solver *s, const struct plan *plan)
 /* Threads of a block and its memory; tile and rows are known. */
 static void size(const unda_solver *s, struct plan *plan)
 {
-    struct rows at = find_rows(s, plan);
-    int work = round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
-    plan->threads = round_up(work, plan->tile);
-    bool split = is_split(s, plan);
+    struct block_rows at = blocks_rows(s, plan);
+    int work = blocks_round_up(num_tile(plan, &at) * threads_of_rows(s, plan), WARP);
+    plan->threads = blocks_round_up(work, plan->tile);
+    bool split = blocks_split(s, plan);
     /* The sums of jumps take the place of the state where a single turn has read it by then (block_rows.h). */
     int room = missing_room(s, plan, &at);
-    plan->tile_room = room > 0 && on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
+    plan->tile_room = room > 0 && blocks_on_tensor_cores(plan) && plan->part[TURNS] == 1 ? room : 0;
     bool apart = plan->part[TURNS] > 1 || room > plan->tile_room;
     int inputs = at.num_node + (apart ? at.num_face : 0);
-    int results = on_tensor_cores(plan) ? at.num_node : at.num_result;
+    int results = blocks_on_tensor_cores(plan) ? at.num_node : at.num_result;
     int rows = inputs > results ? inputs : results;
     int orbit_words = ORBIT_WORDS * (at.sizes.nodes[0] + at.sizes.faces[0]);
     plan->shared_bytes =
@@ -361,7 +339,7 @@ static unda_status check_tensor(const unda_solver *s, const struct plan *plan)
 static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     const int *part = plan->part;
-    if (on_tensor_cores(plan))
+    if (blocks_on_tensor_cores(plan))
         TRY(check_tensor(s, plan));
     else if (part[TILE] % part[COLS] || part[COLS] > 4)
         FAIL(UNDA_ERR_ARG,
@@ -373,7 +351,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->tile = part[TILE];
     plan->rows = part[ROWS];
     size(s, plan);
-    if (is_split(s, plan) && plan->threads < 4 * plan->tile)
+    if (blocks_split(s, plan) && plan->threads < 4 * plan->tile)
         FAIL(UNDA_ERR_ARG,
              "cols %d and tile %d make %d threads a block, expected four an element at least: take fewer "
              "cols or elements",
@@ -399,8 +377,8 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
-    gpu_define(defines, "ON_TENSOR_CORES=%d", on_tensor_cores(plan));
-    gpu_define(defines, "SPLIT=%d", is_split(s, plan));
+    gpu_define(defines, "ON_TENSOR_CORES=%d", blocks_on_tensor_cores(plan));
+    gpu_define(defines, "SPLIT=%d", blocks_split(s, plan));
     gpu_define(defines, "NODE_SUMS=%d,%d,%d,%d", n[0], n[1], n[2], n[3]);
     gpu_define(defines, "FACE_SUMS=%d,%d,%d,%d", f[0], f[1], f[2], f[3]);
     gpu_define(defines, "TILE_ROOM=%d", plan->tile_room);
@@ -408,196 +386,6 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
     gpu_define(defines, "WAVE=%d", blocks_at_once(plan));
     gpu_define(defines, "RUN=%d", run_of(s, plan->tile));
-}
-
-/* ---- packing ---- */
-
-/* Row tiles one after the other, each [column][rows]; rows beyond a block's stay zero. */
-static void pack_matrices(const struct blocks *b, int rows, double *matrix)
-{
-    for (int i = 0; i < NUM_BLOCK; i++) {
-        int block = order[i], columns = block_columns(&b->sizes, block);
-        for (int row = 0; row < b->sizes.nodes[block]; row++)
-            for (int k = 0; k < columns; k++)
-                matrix[(row / rows * columns + k) * rows + row % rows] = b->matrix[block][row * columns + k];
-        matrix += round_up(b->sizes.nodes[block], rows) * columns;
-    }
-}
-
-/* Orbits by the characters that they have: all, 0 and 1, 0 and 2, 0 alone. */
-static int kind_of(const struct orbit *orbit)
-{
-    return orbit->sum[3] >= 0 ? 0 : orbit->sum[1] >= 0 ? 1 : orbit->sum[2] >= 0 ? 2 : 3;
-}
-
-static void sort_orbits(const struct blocks *b, const struct orbit *sorted[MOST_BLOCK_NODE])
-{
-    enum { NUM_KIND = 4 };
-    int num = 0;
-    for (int kind = 0; kind < NUM_KIND; kind++)
-        for (int o = 0; o < b->num_orbit; o++)
-            if (kind_of(&b->orbit[o]) == kind)
-                sorted[num++] = &b->orbit[o];
-}
-
-/* Whether a tile of orbits has a character. */
-static bool tile_has(const struct orbit *const *orbit, int num, int character)
-{
-    for (int i = 0; i < num; i++)
-        if (orbit[i]->sum[character] >= 0)
-            return true;
-    return false;
-}
-
-struct inputs {
-    int begin, end;
-};
-
-/* Of a block's rows for a tile of orbits: where they begin. */
-struct entries {
-    int rows;
-    int64_t begin;
-};
-
-/* Entry k of a row: as cuda/dg/block_double.h has it, row g of a tile and input t in lane 4 g + t. */
-static void put_double(double *matrix, const struct entries *to, int row, int k, double entry)
-{
-    enum { DEPTH = 4 };
-    matrix[to->begin + k / DEPTH * DEPTH * to->rows + row / UNIT * WARP + row % UNIT * DEPTH + k % DEPTH] =
-        entry;
-}
-
-/* As cuda/dg/block_split.h has it, two inputs to a word: hi of a step, then lo. */
-static void put_split(int32_t *words, const struct entries *to, int row, int k, uint32_t entry)
-{
-    enum { TALL = 16, DEPTH = 16, LANE_WORDS = 4 };
-    int depth = k % DEPTH, lane = row % UNIT * 4 + depth % UNIT / 2,
-        word = row % TALL / UNIT + depth / UNIT * 2, shift = k % 2 * 16;
-    words += to->begin + k / DEPTH * DEPTH * to->rows + row / TALL * 2 * WARP * LANE_WORDS +
-             lane * LANE_WORDS + word;
-    words[0] |= (int32_t)((entry & 0xffff) << shift);
-    words[WARP * LANE_WORDS] |= (int32_t)(entry >> 16 << shift);
-}
-
-/* The scales of derivative and lift. */
-static void find_scales(const struct blocks *b, int scale[2])
-{
-    double most[2] = {0};
-    for (int block = 0; block < NUM_BLOCK; block++)
-        for (int i = 0, columns = block_columns(&b->sizes, block); i < b->sizes.nodes[block] * columns; i++) {
-            bool lift = i % columns >= b->sizes.nodes[block ^ 1];
-            most[lift] = fmax(most[lift], fabs(b->matrix[block][i]));
-        }
-    for (int i = 0; i < 2; i++)
-        scale[i] = half_scale(most[i]);
-}
-
-/* The matrices on tensor cores: in matrix, or as pairs of FP16 numbers in words, whose head has the scales. */
-static void pack_fragments(const unda_solver *s, const struct blocks *b, int rows, double *matrix,
-                           int32_t *words)
-{
-    const struct orbit *sorted[MOST_BLOCK_NODE];
-    int scale[2];
-    sort_orbits(b, sorted);
-    find_scales(b, scale);
-    bool split = words != NULL;
-    for (int i = 0; split && i < 2; i++)
-        words[i] = half_inverse(scale[i]);
-    for (int first = 0; first < b->num_orbit; first += rows) {
-        int tall = b->num_orbit - first < rows ? b->num_orbit - first : rows;
-        struct entries to = {rows, (int64_t)(first / rows) * warp_entries(s, &b->sizes, rows)};
-        for (int pass = 0; pass < (split ? 2 : 1); pass++)
-            for (int block = 0; block < NUM_BLOCK; block++) {
-                int nodes = b->sizes.nodes[block ^ 1], columns = block_columns(&b->sizes, block);
-                struct inputs of = split ? pass ? (struct inputs){nodes, columns} : (struct inputs){0, nodes}
-                                         : (struct inputs){0, columns};
-                if (!tile_has(sorted + first, tall, block))
-                    continue;
-                for (int o = 0; o < tall; o++)
-                    for (int k = of.begin, row = sorted[first + o]->sum[block]; k < of.end && row >= 0; k++) {
-                        double entry = b->matrix[block][row * columns + k];
-                        if (split)
-                            put_split(words + HEAD, &to, o, k - of.begin, half_split(entry, scale[pass]));
-                        else
-                            put_double(matrix, &to, o, k, entry);
-                    }
-                to.begin += (int64_t)round_up(of.end - of.begin, unit_inputs(s)) * rows;
-            }
-    }
-}
-
-static int32_t pair(int low, int high)
-{
-    return (int32_t)((uint32_t)low | (uint32_t)high << 16);
-}
-
-/* Where the sums of an orbit stand, by character: words. */
-static void find_sums(const struct orbit *orbit, const int first[NUM_BLOCK], bool flip, int pitch,
-                      int place[NUM_BLOCK])
-{
-    for (int s = 0; s < NUM_BLOCK; s++)
-        place[s] = orbit->sum[s] < 0 ? ABSENT : (first[flip ? s ^ 1 : s] + orbit->sum[s]) * pitch;
-}
-
-/* Members by direction, a byte each; where each sum goes, and of nodes where each result is. */
-static void pack_orbit(const struct orbit *orbit, const struct rows *at, bool face, int32_t *record)
-{
-    int input[NUM_BLOCK], result[NUM_BLOCK];
-    find_sums(orbit, face ? at->face : at->node, !face, at->pitch, input);
-    find_sums(orbit, at->result, false, at->pitch, result);
-    for (int j = 0; j < DIRECTIONS; j++) {
-        const int *m = orbit->member[j];
-        record[j] =
-            (int32_t)((uint32_t)m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
-    }
-    record[4] = pair(input[0], input[1]);
-    record[5] = pair(input[2], input[3]);
-    record[6] = pair(result[0], result[1]);
-    record[7] = pair(result[2], result[3]);
-}
-
-/* Where a node's derivatives stand: the values at an orbit take the places of its results, member g that of
- * character g. (What leaves a node alone is generated by Q and P alone, so that members and characters that are left
- * have the same numbers.) */
-static void pack_node(const struct blocks *b, const struct rows *at, int node, int32_t *record)
-{
-    int place[DIRECTIONS];
-    for (int j = 0; j < DIRECTIONS; j++) {
-        int g = b->g_of_node[j][node];
-        place[j] = (at->result[g] + b->orbit[b->of_node[j][node]].sum[g]) * at->pitch;
-    }
-    record[0] = pair(place[0], place[1]);
-    record[1] = pair(place[2], 0);
-}
-
-static void pack_table(const struct blocks *b, const struct plan *plan, const struct rows *at, int32_t *table)
-{
-    const struct orbit *sorted[MOST_BLOCK_NODE];
-    sort_orbits(b, sorted);
-    for (int o = 0; o < b->num_orbit; o++, table += ORBIT_WORDS)
-        pack_orbit(on_tensor_cores(plan) ? sorted[o] : &b->orbit[o], at, false, table);
-    for (int o = 0; o < b->num_face_orbit; o++, table += ORBIT_WORDS)
-        pack_orbit(&b->face_orbit[o], at, true, table);
-    if (on_tensor_cores(plan)) /* results are in rows of nodes */
-        return;
-    for (int node = 0; node < at->num_node; node++, table += NODE_WORDS)
-        pack_node(b, at, node, table);
-}
-
-static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
-{
-    const struct element *el = dg_tables(s)->space.element;
-    struct rows at = find_rows(s, plan);
-    struct blocks *b;
-    TRY(blocks_new(&b, el));
-    int orbits = b->num_orbit + b->num_face_orbit;
-    if (on_tensor_cores(plan))
-        pack_fragments(s, b, plan->rows, matrix, is_split(s, plan) ? table + ORBIT_WORDS * orbits : NULL);
-    else
-        pack_matrices(b, plan->rows, matrix);
-    pack_table(b, plan, &at, table);
-    blocks_free(b);
-    return UNDA_OK;
 }
 
 /* Where it was measured to be faster than fused (benchmarks/NOTES.md). */
@@ -636,4 +424,4 @@ const struct dg_kernel dg_kernel_blocks = {
     .table = table,
     .settle = settle,
     .define = define,
-    .pack = pack};
+    .pack = blocks_pack};

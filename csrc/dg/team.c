@@ -28,8 +28,9 @@ static unda_status check_team(const unda_solver *s, const unda_mesh *mesh)
     for (int32_t p = 0; p < team->num_part; p++)
         if (team->device[p] < UNDA_DEVICE_CPU ||
             (team->device[p] == UNDA_DEVICE_CPU) != (team->device[0] == UNDA_DEVICE_CPU))
-            FAIL(UNDA_ERR_ARG, "device of part %d is %d and of part 0 %d, expected CUDA devices, or %d of all",
-                 p, team->device[p], team->device[0], UNDA_DEVICE_CPU);
+            FAIL(UNDA_ERR_ARG,
+                 "device of part %d is %d and of part 0 %d, expected CUDA devices, or %d of all", p,
+                 team->device[p], team->device[0], UNDA_DEVICE_CPU);
     return UNDA_OK;
 }
 

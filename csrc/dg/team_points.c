@@ -36,7 +36,8 @@ static void cut_sources(const unda_solver *s, int32_t p, const unda_source *give
                 continue;
             elem[count] = team->local[given->elem[k]];
             memcpy(places + 3 * count, given->places + 3 * k, 3 * sizeof *places);
-            memcpy(rates + num_field * count++, given->rates + num_field * k, sizeof *rates * (size_t)num_field);
+            memcpy(rates + num_field * count++, given->rates + num_field * k,
+                   sizeof *rates * (size_t)num_field);
         }
     }
     first[num] = count;
@@ -82,9 +83,9 @@ unda_status dg_team_sources_new(unda_solver *s, void **sources, const unda_sourc
 
 /* Of a group, what one part has: points whose cells are all its own, and single cells of others. */
 struct team_share {
-    void *points[2];  /* of these and of those: the part's */
+    void *points[2]; /* of these and of those: the part's */
     int64_t num[2];
-    int64_t *point;   /* [num[0]]: the group's */
+    int64_t *point; /* [num[0]]: the group's */
 };
 
 struct team_points {
@@ -198,8 +199,8 @@ static int64_t cut_points(const struct dg_team *team, struct team_points *p, con
     return count;
 }
 
-static unda_status make_share(const unda_solver *s, struct team_points *p, const unda_receivers *r, int32_t which,
-                              struct own_lists *own)
+static unda_status make_share(const unda_solver *s, struct team_points *p, const unda_receivers *r,
+                              int32_t which, struct own_lists *own)
 {
     const struct dg_team *team = dg_team_of(s);
     struct team_share *share = &p->share[which];
@@ -268,7 +269,8 @@ unda_status dg_team_sample(unda_solver *s, const void *points, double *values)
         TRY(dg_sample(team->part[i], share->points[0], own));
         TRY(dg_sample(team->part[i], share->points[1], cells[i]));
         for (int64_t k = 0; k < share->num[0]; k++)
-            memcpy(values + share->point[k] * num_field, own + k * num_field, sizeof *own * (size_t)num_field);
+            memcpy(values + share->point[k] * num_field, own + k * num_field,
+                   sizeof *own * (size_t)num_field);
     }
     for (int64_t i = 0; i < p->num_split; i++)
         for (int32_t f = 0; f < p->num_field; f++)
@@ -337,7 +339,8 @@ static void gather_sample(unda_solver *s, int32_t g, int64_t i)
     char *to = (char *)all->samples + (size_t)((all->held + i) * all->num_point) * row;
     for (int32_t q = 0; q < team->num_part; q++) {
         const struct team_share *share = &p->share[q];
-        const char *from = (const char *)team->part[q]->groups[2 * g]->samples + (size_t)(i * share->num[0]) * row;
+        const char *from =
+            (const char *)team->part[q]->groups[2 * g]->samples + (size_t)(i * share->num[0]) * row;
         for (int64_t k = 0; k < share->num[0]; k++)
             memcpy(to + (size_t)share->point[k] * row, from + (size_t)k * row, row);
     }

@@ -12,7 +12,8 @@
 static unda_status grow_slots(struct dg_team *team, int32_t p, int64_t more)
 {
     int64_t num = solver_num_slot(team->part[p]);
-    return array_grow(&team->slot[p], num, num + more, sizeof **team->slot, "exact faces");
+    return array_grow(&team->slot[p], team->slot[p] ? num : 0, num + more, sizeof **team->slot,
+                      "exact faces");
 }
 
 /* Faces of exact boundaries, in the internal order of the whole mesh, have the slots that they have on one device. */
@@ -92,7 +93,8 @@ unda_status dg_team_reserve_exact(unda_solver *s)
     struct dg_team *team = dg_team_of(s);
     for (int32_t p = 0; p < team->num_part; p++) {
         const unda_solver *part = team->part[p];
-        TRY(array_grow(&team->exact[p], 0, dg_num_exact(part, dg_max_time(part)), sizeof(double), "exact data"));
+        TRY(array_grow(&team->exact[p], 0, dg_num_exact(part, dg_max_time(part)), sizeof(double),
+                       "exact data"));
     }
     return UNDA_OK;
 }
@@ -152,7 +154,8 @@ static unda_status move_part(unda_solver *part, int32_t array, int64_t first, in
     return UNDA_OK;
 }
 
-unda_status dg_team_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
+unda_status dg_team_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                         const void *in)
 {
     struct dg_team *team = dg_team_of(s);
     SCRATCH char *room = NULL;

@@ -28,12 +28,11 @@ unda_status cuda_record_begin(unda_solver *s, struct cuda_record *r, struct gpu_
         const struct receiver_group *group = s->groups[g];
         int64_t stride = receiver_sample_reals(s, group);
         int64_t start = (s->step - group->first) / group->every + 1;
-        r->groups[g] = (struct record_group){
-            .first = group->first,
-            .every = group->every,
-            .base = room - start * stride,
-            .stride = stride,
-            .wide = group->wide && s->real_bytes == 4};
+        r->groups[g] = (struct record_group){.first = group->first,
+                                             .every = group->every,
+                                             .base = room - start * stride,
+                                             .stride = stride,
+                                             .wide = group->wide && s->real_bytes == 4};
         room += group_room(s, group);
     }
     return gpu_upload(stream, r->group, r->groups, (int64_t)sizeof *r->groups * s->num_group);

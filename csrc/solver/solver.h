@@ -127,8 +127,8 @@ struct unda_solver {
     const struct method *method;
     const struct engine *engine;
     const unda_team *split; /* how a team is made, while it is */
-    void *tables; /* the method's own */
-    void *data;   /* the engine's */
+    void *tables;           /* the method's own */
+    void *data;             /* the engine's */
     double dt, dt_stable, t0;
     int64_t step, begin; /* steps done; those done before the present call */
     int32_t threads;

@@ -8,6 +8,7 @@ traces (traces.py).
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,14 +52,14 @@ def save(sim: Any, path: Any) -> None:
     _hdf.write(path, "simulation", fill)
 
 
-def load(path: Any, *, device: str | None = None) -> DG | SEM | FD:
+def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | FD:
     """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
     ----------
     path : str or Path
-    device : str, optional
-        Where to continue; by default where it ran. Bits are the same on the same engine and model of
+    device : str or list of str, optional
+        Where to continue, on any number of devices; by default where it ran, divided along the curve. Bits are the same on the same engine and model of
         GPU. A model that lacks what the file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
 
@@ -80,21 +81,22 @@ def load(path: Any, *, device: str | None = None) -> DG | SEM | FD:
     >>> sim.save("run.h5")  # doctest: +SKIP
     >>> again = unda.load("run.h5")  # doctest: +SKIP
     """
-    if device is not None and device != "auto":
+    if isinstance(device, str) and device not in ("auto", "cuda:all"):
         device_number(device)
     with _hdf.reading(path, "simulation") as file:
         header = _hdf.header(file, "simulation")
         config = _hdf.entry(header, "config", dict)
-        target = _hdf.entry(config, "device", str) if device is None else device
-        if target != "auto":
-            device_number(target)
+        target = _where(config) if device is None else device
+        first = target if isinstance(target, str) else target[0]
+        if device is None and first != "auto":
+            device_number(first)
         common = {
             "dt": _hdf.entry(config, "dt", float, np.finfo(float).tiny),
             "cfl": _hdf.entry(config, "cfl", float),
-            "threads": config.get("threads") if target == "cpu" == config["device"] else None,
+            "threads": config.get("threads") if first == "cpu" == config["device"] else None,
             "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
-        same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
+        same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
         kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
         sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)
@@ -103,6 +105,13 @@ def load(path: Any, *, device: str | None = None) -> DG | SEM | FD:
             raise FileError(f"dt is {sim.dt} s, above the stable limit {sim.dt_stable} s")
         _restore(part, sim, file, header)
     return sim
+
+
+def _where(config: dict[str, Any]) -> str | list[str]:
+    """Return the device on which a simulation ran, or the list of them."""
+    if "team" in config:
+        return [str(one) for one in _hdf.entry(_hdf.entry(config, "team", dict), "devices", list)]
+    return str(_hdf.entry(config, "device", str))
 
 
 def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:

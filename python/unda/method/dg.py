@@ -169,7 +169,10 @@ class DG(Simulation):
         self.medium, self.fields = medium, tuple(medium.fields)
         self._points = MeshPoints(mesh, medium, self._material, boundaries, self.degree)
         self._new_solver(
-            options, flag("allow_unstable", allow_unstable), mesh._handle, team._given() if team else _core.NULL
+            options,
+            flag("allow_unstable", allow_unstable),
+            mesh._handle,
+            team._given() if team else _core.NULL,
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:

@@ -42,7 +42,9 @@ def _new_solver(mesh: Any, options: Any, team: Any) -> Any:
     """Make a solver; if memory runs out say what holds it."""
     try:
         return _core.new_object(
-            "unda_solver", lambda out: lib.unda_solver_new_team(out, mesh, options, team), lib.unda_solver_free
+            "unda_solver",
+            lambda out: lib.unda_solver_new_team(out, mesh, options, team),
+            lib.unda_solver_free,
         )
     except OutOfMemoryError as error:
         needed = forecast(mesh, options)

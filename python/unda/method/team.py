@@ -130,7 +130,10 @@ class Team:
             [
                 f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} fields x "
                 f"{real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
-                *("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows),
+                *(
+                    "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+                    for row in rows
+                ),
             ]
         )
 
