@@ -109,6 +109,7 @@ void fd_cuda_points_free(unda_solver *s);
 /* cuda_send.c: planes to neighbouring slabs. */
 unda_status fd_cuda_send_open(unda_solver *s); /* makes what that takes */
 void fd_cuda_send_free(unda_solver *s);
+unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached);
 unda_status fd_cuda_sending(unda_solver *s);
 unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                          int64_t count);
@@ -116,7 +117,7 @@ unda_status fd_cuda_sent(unda_solver *s);
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
-    .values = fd_cuda_values
+    .values = fd_cuda_values, .reach = fd_cuda_reach
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -5,9 +5,9 @@
 unda_status fd_cuda_send_open(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    TRY(gpu_stream_new(&t->away, t->gpu));
-    TRY(gpu_event_new(&t->made, t->gpu));
-    return gpu_event_new(&t->sent, t->gpu);
+    TRY(gpu_stream_new_first(&t->away, t->gpu));
+    TRY(gpu_event_new_order(&t->made, t->gpu));
+    return gpu_event_new_order(&t->sent, t->gpu);
 }
 
 void fd_cuda_send_free(unda_solver *s)
@@ -16,6 +16,11 @@ void fd_cuda_send_free(unda_solver *s)
     gpu_event_free(t->made);
     gpu_event_free(t->sent);
     gpu_stream_free(t->away);
+}
+
+unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
+{
+    return gpu_reach(fd_cuda(from)->gpu, fd_cuda(to)->gpu, reached);
 }
 
 unda_status fd_cuda_sending(unda_solver *s)

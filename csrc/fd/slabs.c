@@ -20,6 +20,7 @@ struct slabs {
     struct slab *slab;
     double *values; /* at the nodes of one list of receivers, at once */
     int64_t material_version;
+    bool reached; /* all neighbours' memory is */
 };
 
 static struct slabs *slabs(const unda_solver *s)
@@ -148,6 +149,22 @@ static unda_status forecast(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Of neighbours around the grid, which need it only where x is periodic. */
+static unda_status reach_neighbors(unda_solver *s)
+{
+    slabs(s)->reached = true;
+    EACH(s, i)
+    {
+        int32_t num = slabs(s)->num, near[2] = {(i + num - 1) % num, (i + 1) % num};
+        for (int side = 0; side < 2 && one(s)->reach; side++) {
+            bool reached;
+            TRY(one(s)->reach(slab_of(s, i), slab_of(s, near[side]), &reached));
+            slabs(s)->reached = slabs(s)->reached && reached;
+        }
+    }
+    return UNDA_OK;
+}
+
 static unda_status create(unda_solver *s)
 {
     TRY(cut(s));
@@ -161,7 +178,7 @@ static unda_status create(unda_solver *s)
         s->compile_seconds += c->compile_seconds;
         s->threads = c->threads;
     }
-    return UNDA_OK;
+    return reach_neighbors(s);
 }
 
 static unda_status retime(unda_solver *s)
@@ -275,7 +292,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 /* ---- what travels ---- */
 
 /* Planes below and above a slab that its nodes need of an array. */
-static void reach(const struct fd *fd, int array, int64_t *below, int64_t *above)
+static void planes_needed(const struct fd *fd, int array, int64_t *below, int64_t *above)
 {
     *below = *above = fd->half;
     if (array >= FD_MATERIAL) { /* means between nodes */
@@ -291,7 +308,7 @@ static void reach(const struct fd *fd, int array, int64_t *below, int64_t *above
 static unda_status send_array(unda_solver *s, int array, int held)
 {
     int64_t below, above;
-    reach(fd_tables(s), array, &below, &above);
+    planes_needed(fd_tables(s), array, &below, &above);
     EACH(s, i)
     {
         const struct fd *fd = &slabs(s)->slab[i].fd;
@@ -340,7 +357,7 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
         for (int array = 0; array < fd->num_field; array++)
             if (travels(fd, pass, array)) {
                 int64_t below, above;
-                reach(fd, array, &below, &above);
+                planes_needed(fd, array, &below, &above);
                 planes += (fd_cut(fd, 0) ? above : 0) + (fd_cut(fd, 1) ? below : 0);
             }
     *member = (unda_member){.size_bytes = sizeof *member,
@@ -353,7 +370,7 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
                             .exchange_bytes =
                                 planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
                             .device_bytes = t->slab[which].solver.device_bytes};
-    snprintf(member->transport, sizeof member->transport, one(s)->sending ? "copies" : "memory");
+    snprintf(member->transport, sizeof member->transport, !one(s)->reach ? "memory" : t->reached ? "peer" : "host");
     return UNDA_OK;
 }
 

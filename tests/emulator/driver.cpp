@@ -140,6 +140,8 @@ API cuDeviceGetAttribute(int *value, int which, int) {
     return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
+API cuDeviceCanAccessPeer(int *can, int, int) { ENTER; *can = (int)setting("PEERS", 1); return 0; }
+API cuCtxEnablePeerAccess(void *c, unsigned) { IN_CONTEXT; return c ? 0 : INVALID_CONTEXT; }
 API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }
 API cuCtxPopCurrent_v2(void **c) { IN_CONTEXT; *c = contexts.back(); contexts.pop_back(); return 0; }
 
@@ -206,6 +208,7 @@ API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
 
 /* ---- streams, events, graphs ---- */
 API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {{}, false, num_stream++}; return 0; }
+API cuStreamCreateWithPriority(void **s, unsigned flags, int) { return cuStreamCreate(s, flags); }
 API cuStreamSynchronize(void *s) {
     IN_CONTEXT;
     return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);

@@ -40,8 +40,8 @@ class Slabs:
     members : tuple of Slab
         What each device has.
     transport : str
-        How planes travel: "copies", by the driver, from device to device where they reach each other;
-        "memory", on the CPU.
+        How planes travel: "peer", copies from device to device; "host", through memory of the host, where
+        these do not reach each other; "memory", on the CPU.
     """
 
     def __init__(self, devices: tuple[str, ...]) -> None:
