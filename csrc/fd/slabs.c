@@ -205,6 +205,13 @@ static unda_status compile(unda_solver *s, int compute_capability, unda_kernel_r
     return one(s)->base.compile(s, compute_capability, resources);
 }
 
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
+{
+    (void)num_run;
+    (void)out;
+    FAIL(UNDA_ERR_ARG, "the grid is cut into %d slabs: expected the kernels of one device, whole", slabs(s)->num);
+}
+
 /* ---- state ---- */
 
 static int64_t most(int64_t a, int64_t b)
@@ -503,6 +510,7 @@ static unda_status reserve(unda_solver *s)
               .retime = retime,                                                                              \
               .forecast = forecast,                                                                          \
               .describe = describe,                                                                          \
+              .profile = profile,                                                                            \
               .compile = compile},                                                                           \
      .box = box,                                                                                             \
      .gather = gather,                                                                                       \
