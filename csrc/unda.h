@@ -402,7 +402,7 @@ typedef struct unda_solver_info {
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
 /* One problem cut into parts, each on a device of its own. DG: parts of its mesh. FD: slabs of planes of x, layers
- * included, as many of each as can be; at least 2 M + 1 planes of order 2 M; kernel "step", without a window. */
+ * included, as many of each as can be; at least 2 M + 2 planes of order 2 M; kernel "step", without a window. */
 typedef struct unda_team {
     int64_t size_bytes;
     int32_t num_part;

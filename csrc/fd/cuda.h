@@ -34,8 +34,8 @@ enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8
 struct fd_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
-    struct gpu_stream *away; /* of copies to other slabs; NULL: no slab */
-    struct gpu_event *made, *sent;
+    struct gpu_stream *away; /* of border planes and their copies to other slabs; NULL: no slab */
+    struct gpu_event *before, *made, *sent;
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
@@ -110,6 +110,10 @@ void fd_cuda_points_free(unda_solver *s);
 unda_status fd_cuda_send_open(unda_solver *s); /* makes what that takes */
 void fd_cuda_send_free(unda_solver *s);
 unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached);
+/* Queues border planes beside the engine's stream. */
+unda_status fd_cuda_border(unda_solver *s, int pass, int64_t time,
+                           unda_status (*queue)(unda_solver *s, int pass, int64_t time, enum fd_part part));
+unda_status fd_cuda_settle(unda_solver *s); /* waits for all that is queued */
 unda_status fd_cuda_sending(unda_solver *s);
 unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                          int64_t count);
@@ -117,7 +121,7 @@ unda_status fd_cuda_sent(unda_solver *s);
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
-    .values = fd_cuda_values, .reach = fd_cuda_reach
+    .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -1,11 +1,16 @@
-/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not: on a stream of
- * their own, between events, so that planes inside are computed meanwhile. Not here: which planes (slabs.c). */
+/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not. A stream beside
+ * the engine's, whose blocks start first, computes border planes and copies them away, while planes inside are
+ * computed. In each pass
+ *     beside:  waits for the pass before, and for what neighbours sent -> border planes (made) -> copies (sent)
+ *     engine's: planes inside -> waits for `made`
+ * so that no stream waits for a copy but the next border. Not here: which planes (slabs.c). */
 #include "cuda.h"
 
 unda_status fd_cuda_send_open(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     TRY(gpu_stream_new_first(&t->away, t->gpu));
+    TRY(gpu_event_new_order(&t->before, t->gpu));
     TRY(gpu_event_new_order(&t->made, t->gpu));
     return gpu_event_new_order(&t->sent, t->gpu);
 }
@@ -13,6 +18,7 @@ unda_status fd_cuda_send_open(unda_solver *s)
 void fd_cuda_send_free(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
+    gpu_event_free(t->before);
     gpu_event_free(t->made);
     gpu_event_free(t->sent);
     gpu_stream_free(t->away);
@@ -26,8 +32,20 @@ unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
 unda_status fd_cuda_sending(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    TRY(gpu_event_record(t->made, t->stream));
-    return gpu_stream_wait(t->away, t->made);
+    TRY(gpu_event_record(t->before, t->stream));
+    return gpu_stream_wait(t->away, t->before);
+}
+
+unda_status fd_cuda_border(unda_solver *s, int pass, int64_t time,
+                           unda_status (*queue)(unda_solver *s, int pass, int64_t time, enum fd_part part))
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(fd_cuda_sending(s));
+    SWAP(t->stream, t->away);
+    unda_status status = queue(s, pass, time, FD_BORDER);
+    SWAP(t->stream, t->away);
+    TRY(status);
+    return gpu_event_record(t->made, t->away);
 }
 
 /* Where plane x of an array begins, ghosts and padding included. */
@@ -47,10 +65,19 @@ unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t 
 
 unda_status fd_cuda_sent(unda_solver *s)
 {
-    return gpu_event_record(fd_cuda(s)->sent, fd_cuda(s)->away);
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_event_record(t->sent, t->away));
+    return gpu_stream_wait(t->stream, t->made);
 }
 
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from)
 {
-    return gpu_stream_wait(fd_cuda(to)->stream, fd_cuda(from)->sent);
+    return gpu_stream_wait(fd_cuda(to)->away, fd_cuda(from)->sent);
+}
+
+unda_status fd_cuda_settle(unda_solver *s)
+{
+    if (fd_cuda(s)->away)
+        TRY(gpu_sync(fd_cuda(s)->away));
+    return gpu_sync(fd_cuda(s)->stream);
 }

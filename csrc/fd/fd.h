@@ -160,11 +160,12 @@ struct fd_engine {
     /* Before `close`: the array with what the pass made, if `array` is one of its fields. */
     int (*fresh)(int array, int64_t time);
     /* Queues a copy of planes [plane, plane + count) of an array to another slab's from `place` on, after
-     * what was queued before `sending`; `receive` lets what is queued on `to` later wait for all that `from` sent
-     * before `sent`. These three are NULL where `send` copies at once. */
+     * border planes, or what was queued before `sending`; `receive` lets border planes of `to` queued later wait
+     * for all that `from` sent before `sent`; `settle` waits for all. These are NULL where `send` copies at once. */
     unda_status (*sending)(unda_solver *s);
     unda_status (*sent)(unda_solver *s);
     unda_status (*receive)(unda_solver *to, unda_solver *from);
+    unda_status (*settle)(unda_solver *s);
     unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
     /* Whether copies to another slab go from device to device; NULL: yes. */

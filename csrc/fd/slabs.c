@@ -45,7 +45,7 @@ static unda_status check(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     const int32_t *device = fd->slab_device;
-    int64_t planes = 2 * fd->half + 1, num = fd->axis[0].total;
+    int64_t planes = 2 * fd->half + 2, num = fd->axis[0].total;
     bool cpu = s->options.device == UNDA_DEVICE_CPU;
     for (int32_t i = 0; i < fd->num_slab; i++)
         if (device[i] < UNDA_DEVICE_CPU || (device[i] == UNDA_DEVICE_CPU) != cpu)
@@ -53,7 +53,7 @@ static unda_status check(const unda_solver *s)
                  i, device[i], s->options.device, UNDA_DEVICE_CPU);
     if (num < planes * fd->num_slab)
         FAIL(UNDA_ERR_ARG,
-             "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 1 of order 2 M): "
+             "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 2 of order 2 M): "
              "fewer devices, or a longer axis x",
              fd->num_slab, (long long)num, (long long)planes);
     if (kernel_is(&s->options, "tiled") || kernel_is(&s->options, "diamond"))
@@ -407,7 +407,6 @@ static unda_status pass(unda_solver *s, int pass, int64_t time)
 {
     const struct fd *fd = fd_tables(s);
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_BORDER));
-    TRY(sending(s));
     for (int array = 0; array < fd->num_field; array++)
         if (travels(fd, pass, array))
             TRY(send_array(s, array, one(s)->fresh(array, time)));
@@ -457,6 +456,7 @@ static unda_status rest(unda_solver *s)
 {
     TRY(fd_need_material(s));
     TRY(open(s));
+    EACH(s, i) TRY(one(s)->settle ? one(s)->settle(slab_of(s, i)) : UNDA_OK);
     EACH(s, i) TRY(one(s)->rest(slab_of(s, i)));
     return UNDA_OK;
 }

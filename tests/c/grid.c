@@ -31,7 +31,7 @@ unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
     unda_fd_options fd = fine_grid;
     fd.uniform = uniform;
     fd.window = grid->window;
-    fd.order = grid->slabs ? 2 : fd.order; /* a slab has 2 M + 1 planes at least */
+    fd.order = grid->slabs ? 2 : fd.order; /* a slab has 2 M + 2 planes at least */
     const unda_solver_options options = {.size_bytes = sizeof options,
                                          .method = UNDA_FD,
                                          .precision = precision,

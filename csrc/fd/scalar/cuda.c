@@ -171,7 +171,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 static unda_status finish(unda_solver *s, int64_t num_step)
 {
     (void)num_step;
-    TRY(gpu_sync(fd_cuda(s)->stream));
+    TRY(fd_cuda_settle(s));
     return fd_cuda_fetch(s);
 }
 
@@ -183,13 +183,18 @@ static unda_status run(unda_solver *s, int64_t num_step)
 }
 
 /* Of slabs, by kernel step. */
-static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+static unda_status queue_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
 {
     struct fd_span span[2];
     (void)pass;
     for (int i = fd_spans(fd_tables(s), part, span); i-- > 0;)
         TRY(scalar_step_launch(s, span[i], 0, fd_tables(s)->axis[1].total));
     return fd_cuda_inject_part(s, 0, fd_cuda(s)->array[FD_PREVIOUS], time, part);
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    return part == FD_BORDER ? fd_cuda_border(s, pass, time, queue_pass) : queue_pass(s, pass, time, part);
 }
 
 static int fresh(int array, int64_t time)

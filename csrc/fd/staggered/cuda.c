@@ -223,7 +223,7 @@ static unda_status open(unda_solver *s)
     return staggered_fill_pass(s, 1, staggered_all(s), true);
 }
 
-static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+static unda_status queue_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
 {
     struct staggered_planes planes = {0};
     planes.num = fd_spans(fd_tables(s), part, planes.span);
@@ -232,6 +232,11 @@ static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part par
     TRY(staggered_launch_pass(s, pass, planes));
     TRY(inject_pass(s, pass, time, part));
     return staggered_fill_pass(s, pass, planes, part == FD_INSIDE);
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    return part == FD_BORDER ? fd_cuda_border(s, pass, time, queue_pass) : queue_pass(s, pass, time, part);
 }
 
 static int fresh(int array, int64_t time)
@@ -250,7 +255,7 @@ static unda_status close(unda_solver *s, int64_t time)
 static unda_status finish(unda_solver *s, int64_t num_step)
 {
     (void)num_step;
-    TRY(gpu_sync(fd_cuda(s)->stream));
+    TRY(fd_cuda_settle(s));
     return fd_cuda_fetch(s);
 }
 
