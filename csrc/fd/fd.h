@@ -178,6 +178,7 @@ extern const struct kernel *const fd_scalar_cpu_kernels[], *const fd_scalar_cuda
     *const fd_staggered_cpu_kernels[], *const fd_staggered_cuda_kernels[];
 /* slabs.c: several of one of these at work on one grid. */
 const struct engine *fd_slabs_engine(const unda_solver_options *options);
+unda_status fd_slabs_forecast(unda_solver *s, int64_t *host_bytes, int64_t *device_bytes); /* [num_slab] */
 unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *member);
 
 static inline struct fd *fd_tables(const unda_solver *s)

@@ -142,10 +142,11 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     return fd->scheme->check_material(fd, o->material);
 }
 
-/* Of several slabs: the tables of the whole grid, and where its slabs are. */
-static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+/* Of several slabs: where they are. */
+static unda_status take_team(unda_solver *s)
 {
     const unda_team *team = s->split;
+    struct fd *fd = fd_tables(s);
     if (team->num_part < 1 || !team->device || team->part)
         FAIL(UNDA_ERR_ARG, "a team has %d parts, device %s, part %s, expected 1 or more, [num_part], NULL: slabs",
              team->num_part, team->device ? "given" : "NULL", team->part ? "given" : "NULL");
@@ -154,12 +155,16 @@ static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda
              "transport is %d, expected 0 (auto): the driver copies planes from device to device, through the host "
              "where they do not reach each other",
              team->transport);
-    TRY(create(s, mesh, o));
-    struct fd *fd = fd_tables(s);
     TRY(array_own(&fd->owned, &fd->slab_device, team->num_part, sizeof *fd->slab_device, "slabs"));
     fd->num_slab = team->num_part;
     memcpy(fd->slab_device, team->device, sizeof *fd->slab_device * (size_t)fd->num_slab);
     return UNDA_OK;
+}
+
+static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(create(s, mesh, o));
+    return take_team(s);
 }
 
 /* The tables that depend on dt. */
@@ -176,6 +181,20 @@ static void destroy(unda_solver *s)
     arrays_free(&fd->owned);
     array_free(fd);
     s->tables = NULL;
+}
+
+static void destroy_at(unda_solver **s)
+{
+    destroy(*s);
+}
+
+static unda_status forecast_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                                 int64_t *host_bytes, int64_t *device_bytes)
+{
+    __attribute__((cleanup(destroy_at))) unda_solver *until_return = s;
+    TRY(sizes(until_return, mesh, o));
+    TRY(take_team(s));
+    return fd_slabs_forecast(s, host_bytes, device_bytes);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
@@ -241,5 +260,5 @@ static unda_status rest(unda_solver *s)
     .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,         \
     .set_material = fd_set_material, .medium_dt = medium_dt
 static const struct method team = {
-    FD_METHOD, .engine = fd_slabs_engine, .create = create_team, .member = fd_slabs_member};
+    FD_METHOD, .engine = fd_slabs_engine, .create = create_team, .member = fd_slabs_member, .forecast = forecast_team};
 const struct method fd_method = {FD_METHOD, .team = &team, .engine = engine, .create = create};

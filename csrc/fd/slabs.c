@@ -135,16 +135,16 @@ static void destroy_at(unda_solver **s)
         destroy(*s);
 }
 
-static unda_status forecast(unda_solver *s)
+unda_status fd_slabs_forecast(unda_solver *s, int64_t *host_bytes, int64_t *device_bytes)
 {
     __attribute__((cleanup(destroy_at))) unda_solver *until_return = s;
     TRY(cut(until_return));
-    s->host_bytes = s->device_bytes = 0;
+    *host_bytes = 0;
     EACH(s, i)
     {
         TRY(one(s)->base.forecast(slab_of(s, i)));
-        s->host_bytes += slab_of(s, i)->host_bytes;
-        s->device_bytes += slab_of(s, i)->device_bytes;
+        *host_bytes += slab_of(s, i)->host_bytes;
+        device_bytes[i] = slab_of(s, i)->device_bytes;
     }
     return UNDA_OK;
 }
@@ -508,7 +508,6 @@ static unda_status reserve(unda_solver *s)
               .list_points = list_points,                                                                    \
               .reserve = reserve,                                                                            \
               .retime = retime,                                                                              \
-              .forecast = forecast,                                                                          \
               .describe = describe,                                                                          \
               .profile = profile,                                                                            \
               .compile = compile},                                                                           \

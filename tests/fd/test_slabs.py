@@ -136,6 +136,14 @@ def test_slabs_say_what_travels(options, planes):
     assert _small(["cpu"]).team is None
 
 
+def test_memory_is_forecast_for_each_slab():
+    options = {"order": 6, "boundary": {"*": "free"}}
+    forecast = unda.FD.forecast(GRID, MEDIUM, device=["cpu"] * 3, **options)
+    assert forecast.pop("host") == _small(["cpu"] * 3, order=6).memory["host"]
+    assert forecast == {"device": 0, "part 0": 0, "part 1": 0, "part 2": 0}
+    assert "part 0" not in unda.FD.forecast(GRID, MEDIUM, device="cpu", **options)
+
+
 def test_a_periodic_grid_is_cut_twice_by_two_slabs():
     sim = _small(["cpu"] * 2, boundary={"*": "periodic"})
     assert [one.bytes_per_step for one in sim.team.members] == [2 * 2 * 6 * 5 * 4] * 2

@@ -96,6 +96,8 @@ def test_a_device_says_how_planes_travel(devices):
     assert sim.team.transport == "peer"
     assert 0 < sim.team.members[0].memory < sim.team.members[1].memory  # 13 and 14 planes
     assert sim.config["kernel"] == "step"
+    forecast = unda.FD.forecast(GRID, MEDIA["scalar"], boundary={"*": "free"}, device=devices[:2])
+    assert [forecast[f"part {i}"] for i in range(2)] == [one.memory for one in sim.team.members]
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,8 @@ class FD(Simulation):
         -------
         dict of str to int
             Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. With
-            ``window="auto"`` that depends on the device's free memory; without a device all is on it.
+            ``window="auto"`` that depends on the device's free memory; without a device all is on it. Of several
+            devices those of each slab as well: "part 0", "part 1", ...
 
         Examples
         --------
@@ -216,9 +217,9 @@ class FD(Simulation):
         True
         """
         given = Given.of(cls, grid, medium, **keywords)
-        slabs_of(given)  # together they hold what one would, and M planes of each other
+        slabs = slabs_of(given)
         options, grid_options, *_ = fd_options(given)
-        found = forecast(_core.NULL, options)
+        found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
         del grid_options  # alive until here
         return found
 
