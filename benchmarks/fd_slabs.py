@@ -1,6 +1,7 @@
-"""Finite differences on two devices beside one: bits, and steps a second with as much a device, or as much in all.
+"""Finite differences on two devices beside one: bits, and the time of a step.
 
-``python benchmarks/fd_slabs.py --nodes 512 --out slabs.json``. Weak: the grid doubles along x; strong: it is cut.
+``python benchmarks/fd_slabs.py --nodes 512 --out slabs.json``. Weak: the grid doubles along x; strong: it is cut,
+and has as many nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CASES = {
 
 
 def simulation(name, shape, device):
-    """A grid with layers on all sides, of random fields, a source on its middle plane and receivers across it."""
+    """Return a grid with layers on all sides: a random field, a source in its middle, receivers across it."""
     scheme, medium, options = CASES[name]
     grid = unda.Grid(shape, 10.0)
     sim = unda.FD(grid, medium, scheme=scheme, order=4, device=device, **options)
@@ -28,15 +29,14 @@ def simulation(name, shape, device):
     field = np.concatenate([block] * (shape[0] // 8 + 1))[: shape[0]]
     sim.set(**{sim.fields[0]: field})
     middle = np.array(grid.upper) / 2
-    kind = unda.VolumeInjection(middle, unda.ricker(10.0, t0=0.0))
-    sim.add_source(kind)
+    sim.add_source(unda.VolumeInjection(middle, unda.ricker(10.0, t0=0.0)))
     across = np.linspace(0.1, 0.9, 9)[:, None] * np.array([grid.upper[0], 0, 0]) + middle * (0, 1, 1)
     sim.add_receivers(across)
     return sim
 
 
 def bits(name, shape, device, steps=25):
-    """A hash of a field, a trace and the energy after some steps."""
+    """Return a hash of a field, a trace and the energy after some steps."""
     with simulation(name, shape, device) as sim:
         sim.step(steps)
         digest = hashlib.sha256(sim.get(sim.fields[0]).tobytes())
@@ -45,7 +45,7 @@ def bits(name, shape, device, steps=25):
 
 
 def rate(name, shape, device, seconds):
-    """Seconds of a step: the least of three runs."""
+    """Return seconds of a step, the least of three runs, and what travels."""
     with simulation(name, shape, device) as sim:
         sim.step(10)
         begun = time.perf_counter()

@@ -19,7 +19,7 @@ ON_DEVICE = [key for key in RUNS if key not in ON_CPU]
 
 @contextlib.contextmanager
 def in_slabs(num, devices=None):
-    """`unda.FD` makes simulations in `num` slabs, or as many as the grid has room for; yields how many had several."""
+    """`unda.FD` makes simulations in `num` slabs, or as many as there is room for; yields those numbers."""
     single, made = unda.FD, []
 
     def make(grid, medium, **given):

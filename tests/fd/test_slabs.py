@@ -29,7 +29,7 @@ FEW = slab_cases.ON_CPU[::12]
     ],
 )
 def test_slabs_have_the_bits_of_one_device(i, key):
-    """States, traces, samples, energy, dt, memory of layers: all schemes, orders, boundaries, layers, files."""
+    """States, traces, samples, energy, dt: all schemes, orders, boundaries, layers, files."""
     function, *arguments = slab_cases.RUNS[key]
     one = function(*arguments)
     with in_slabs(NUMBERS[i % 3]):

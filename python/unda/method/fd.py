@@ -71,8 +71,8 @@ class FD(Simulation):
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        As for `DG`. Several CUDA devices ("cuda:all", a list) share the grid in slabs along x, with the bits of
-        one; with kernel "step" alone, and without a window (docs/scaling.md).
+        As for `DG`. Several CUDA devices ("cuda:all", a list) share the grid in slabs along x, with the bits
+        of one; with kernel "step" alone, and without a window (docs/scaling.md).
     threads : int, optional
         CPU threads; by default all available, fewer for small problems.
     kernel : {"auto", "step", "tiled", "diamond"}
@@ -206,8 +206,8 @@ class FD(Simulation):
         -------
         dict of str to int
             Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. With
-            ``window="auto"`` that depends on the device's free memory; without a device all is on it. Of several
-            devices those of each slab as well: "part 0", "part 1", ...
+            ``window="auto"`` that depends on the device's free memory; without a device all is on it. Of
+            several devices those of each slab as well: "part 0", "part 1", ...
 
         Examples
         --------

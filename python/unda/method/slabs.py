@@ -12,7 +12,8 @@ import numpy as np
 from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
-from .team import _number, _refuse_cpu, several
+from ..limits import several
+from .team import _number, _refuse_cpu
 
 if TYPE_CHECKING:
     from ._options import Given
@@ -71,10 +72,13 @@ class Slabs:
             self.transport = _core.text(member.transport)
         self.members, self._plane = tuple(found), plane
 
+    def _bytes(self) -> int:
+        """Return what all slabs send in a step."""
+        return sum(one.bytes_per_step for one in self.members)
+
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
-        total = sum(one.bytes_per_step for one in self.members)
-        return f"{len(self.devices)} slabs, {total} bytes a step by {self.transport}"
+        return f"{len(self.devices)} slabs, {self._bytes()} bytes a step by {self.transport}"
 
     def __repr__(self) -> str:
         rows = [tuple(name.replace("_", " ") for name in ("slab", *Slab._fields))]
@@ -82,12 +86,15 @@ class Slabs:
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         y, z, real = self._plane
         size = y * z * real
-        planes = sum(one.bytes_per_step for one in self.members) // size
+        planes = self._bytes() // size
         return "\n".join(
             [
-                f"{len(self.devices)} slabs by {self.transport}; {planes} planes of {y} x {z} nodes x {real} bytes = "
-                f"{planes * size} bytes travel a step",
-                *("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows),
+                f"{len(self.devices)} slabs by {self.transport}; {planes} planes of {y} x {z} nodes x "
+                f"{real} bytes = {planes * size} bytes travel a step",
+                *(
+                    "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+                    for row in rows
+                ),
             ]
         )
 
