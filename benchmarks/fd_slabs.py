@@ -1,7 +1,7 @@
 """Finite differences on two devices beside one: bits, and the time of a step.
 
-``python benchmarks/fd_slabs.py --nodes 512 --out slabs.json``. Weak: the grid doubles along x; strong: it is cut,
-and has as many nodes.
+``python benchmarks/fd_slabs.py --nodes 512 --out slabs.json``. Weak: the grid doubles along x; strong: it has
+as many nodes as one device had.
 """
 
 from __future__ import annotations

@@ -218,8 +218,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
             continue;
         const int64_t *node = nodes->node + samples->own.first;
         int64_t last = fd_num_before(node, samples->own.num, end);
-        double *values =
-            samples->values + (receiver_num_since(group, s->begin, step) - 1) * samples->own.num;
+        double *values = samples->values + (receiver_num_since(group, s->begin, step) - 1) * samples->own.num;
         for (int64_t k = fd_num_before(node, last, begin); k < last; k++)
             values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), node[k]));
     }

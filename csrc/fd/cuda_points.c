@@ -173,10 +173,10 @@ static unda_status list_groups(unda_solver *s)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
             const struct fd_nodes *nodes = fd_nodes_of(s->groups[i], number);
-            *g = (struct fd_cuda_group){
-                .group = s->groups[i],
-                .nodes = nodes,
-                .own = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd))};
+            *g = (struct fd_cuda_group){.group = s->groups[i],
+                                        .nodes = nodes,
+                                        .own =
+                                            fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd))};
             TRY(list_group(s, g));
         }
     return UNDA_OK;

@@ -174,8 +174,8 @@ struct fd_engine {
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
-extern const struct kernel *const fd_scalar_cpu_kernels[], *const fd_scalar_cuda_kernels[],
-    *const fd_staggered_cpu_kernels[], *const fd_staggered_cuda_kernels[];
+extern const struct kernel *const fd_scalar_cpu_kernels[],
+    *const fd_scalar_cuda_kernels[], *const fd_staggered_cpu_kernels[], *const fd_staggered_cuda_kernels[];
 /* slabs.c: several of one of these at work on one grid. */
 const struct engine *fd_slabs_engine(const unda_solver_options *options);
 unda_status fd_slabs_forecast(unda_solver *s, int64_t *host_bytes, int64_t *device_bytes); /* [num_slab] */
@@ -243,8 +243,8 @@ static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
 static inline bool fd_cut(const struct fd *fd, int side)
 {
     bool part = fd->end - fd->begin < fd->axis[0].total;
-    return part && (fd->axis[0].side[0] == SIDE_PERIODIC ||
-                    (side ? fd->end < fd->axis[0].total : fd->begin > 0));
+    return part &&
+           (fd->axis[0].side[0] == SIDE_PERIODIC || (side ? fd->end < fd->axis[0].total : fd->begin > 0));
 }
 /* Solver of the whole grid, which knows all sources and materials. */
 static inline unda_solver *fd_whole(unda_solver *s)

@@ -148,11 +148,13 @@ static unda_status take_team(unda_solver *s)
     const unda_team *team = s->split;
     struct fd *fd = fd_tables(s);
     if (team->num_part < 1 || !team->device || team->part)
-        FAIL(UNDA_ERR_ARG, "a team has %d parts, device %s, part %s, expected 1 or more, [num_part], NULL: slabs",
+        FAIL(UNDA_ERR_ARG,
+             "a team has %d parts, device %s, part %s, expected 1 or more, [num_part], NULL: slabs",
              team->num_part, team->device ? "given" : "NULL", team->part ? "given" : "NULL");
     if (team->transport != UNDA_TRANSPORT_AUTO)
         FAIL(UNDA_ERR_ARG,
-             "transport is %d, expected 0 (auto): the driver copies planes from device to device, through the host "
+             "transport is %d, expected 0 (auto): the driver copies planes from device to device, through "
+             "the host "
              "where they do not reach each other",
              team->transport);
     TRY(array_own(&fd->owned, &fd->slab_device, team->num_part, sizeof *fd->slab_device, "slabs"));
@@ -253,12 +255,12 @@ static unda_status rest(unda_solver *s)
 }
 
 #define FD_METHOD                                                                                            \
-    .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                       \
-    .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                     \
-    .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,                \
-    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample, .energy = fd_energy,     \
-    .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,         \
+    .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                      \
+    .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                    \
+    .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,               \
+    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample, .energy = fd_energy,    \
+    .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,        \
     .set_material = fd_set_material, .medium_dt = medium_dt
-static const struct method team = {
-    FD_METHOD, .engine = fd_slabs_engine, .create = create_team, .member = fd_slabs_member, .forecast = forecast_team};
+static const struct method team = {FD_METHOD, .engine = fd_slabs_engine, .create = create_team,
+                                   .member = fd_slabs_member, .forecast = forecast_team};
 const struct method fd_method = {FD_METHOD, .team = &team, .engine = engine, .create = create};

@@ -49,16 +49,19 @@ static unda_status check(const unda_solver *s)
     bool cpu = s->options.device == UNDA_DEVICE_CPU;
     for (int32_t i = 0; i < fd->num_slab; i++)
         if (device[i] < UNDA_DEVICE_CPU || (device[i] == UNDA_DEVICE_CPU) != cpu)
-            FAIL(UNDA_ERR_ARG, "device of slab %d is %d and options.device %d, expected CUDA devices, or %d of all",
-                 i, device[i], s->options.device, UNDA_DEVICE_CPU);
+            FAIL(UNDA_ERR_ARG,
+                 "device of slab %d is %d and options.device %d, expected CUDA devices, or %d of all", i,
+                 device[i], s->options.device, UNDA_DEVICE_CPU);
     if (num < planes * fd->num_slab)
         FAIL(UNDA_ERR_ARG,
-             "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 2 of order 2 M): "
+             "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 2 of "
+             "order 2 M): "
              "fewer devices, or a longer axis x",
              fd->num_slab, (long long)num, (long long)planes);
     if (kernel_is(&s->options, "tiled") || kernel_is(&s->options, "diamond"))
         FAIL(UNDA_ERR_ARG,
-             "kernel %s takes several steps at once, after which slabs of a grid would need more than M planes of "
+             "kernel %s takes several steps at once, after which slabs of a grid would need more than M "
+             "planes of "
              "each other; expected kernel step on several devices",
              s->options.kernel);
     if (fd->options.window > 0)
@@ -209,7 +212,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 {
     (void)num_run;
     (void)out;
-    FAIL(UNDA_ERR_ARG, "the grid is cut into %d slabs: expected the kernels of one device, whole", slabs(s)->num);
+    FAIL(UNDA_ERR_ARG, "the grid is cut into %d slabs: expected the kernels of one device, whole",
+         slabs(s)->num);
 }
 
 /* ---- state ---- */
@@ -321,9 +325,11 @@ static unda_status send_array(unda_solver *s, int array, int held)
         const struct fd *fd = &slabs(s)->slab[i].fd;
         int32_t low = (i + slabs(s)->num - 1) % slabs(s)->num, high = (i + 1) % slabs(s)->num;
         if (fd_cut(fd, 0) && above > 0)
-            TRY(one(s)->send(slab_of(s, i), slab_of(s, low), held, fd->begin, slabs(s)->slab[low].fd.end, above));
+            TRY(one(s)->send(slab_of(s, i), slab_of(s, low), held, fd->begin, slabs(s)->slab[low].fd.end,
+                             above));
         if (fd_cut(fd, 1) && below > 0)
-            TRY(one(s)->send(slab_of(s, i), slab_of(s, high), held, fd->end - below, slabs(s)->slab[high].fd.begin - below, below));
+            TRY(one(s)->send(slab_of(s, i), slab_of(s, high), held, fd->end - below,
+                             slabs(s)->slab[high].fd.begin - below, below));
     }
     return UNDA_OK;
 }
@@ -374,10 +380,12 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
                             .num_border = cuts * fd->half,
                             .num_ghost = cuts * fd->half,
                             .num_cut_face = cuts,
-                            .exchange_bytes =
-                                planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
+                            .exchange_bytes = planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
                             .device_bytes = t->slab[which].solver.device_bytes};
-    snprintf(member->transport, sizeof member->transport, !one(s)->reach ? "memory" : t->reached ? "peer" : "host");
+    snprintf(member->transport, sizeof member->transport,
+             !one(s)->reach ? "memory"
+             : t->reached   ? "peer"
+                            : "host");
     return UNDA_OK;
 }
 

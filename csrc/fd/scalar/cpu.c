@@ -44,7 +44,8 @@ static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t dept
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
-    int64_t half = fd->half, num_y = fd->axis[1].total, num_x = fd->end - fd->begin, row_bytes = t->base.stride[1] * s->real_bytes;
+    int64_t half = fd->half, num_y = fd->axis[1].total, num_x = fd->end - fd->begin,
+            row_bytes = t->base.stride[1] * s->real_bytes;
     bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * num_x < TILE_BYTES ||
                 front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
     bool step = (!kernel_is(&s->options, "tiled") && vain) || kernel_is(&s->options, "step") ||
@@ -288,7 +289,15 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     kernel_describe_part(info, "rows", tables(s)->block_y);
 }
 
-const struct fd_engine fd_scalar_cpu = {FD_CPU_ENGINE,   .base.kernels = fd_scalar_cpu_kernels,   .base.create = create,
-                                        .base.run = run, .base.forecast = forecast, .base.describe = describe,
-                                        .rest = rest,    .open = open,         .pass = pass,
-                                        .close = close,  .fresh = fresh,       .finish = finish};
+const struct fd_engine fd_scalar_cpu = {FD_CPU_ENGINE,
+                                        .base.kernels = fd_scalar_cpu_kernels,
+                                        .base.create = create,
+                                        .base.run = run,
+                                        .base.forecast = forecast,
+                                        .base.describe = describe,
+                                        .rest = rest,
+                                        .open = open,
+                                        .pass = pass,
+                                        .close = close,
+                                        .fresh = fresh,
+                                        .finish = finish};

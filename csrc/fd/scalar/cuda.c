@@ -25,7 +25,8 @@ static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
         t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
         const char *why = kernel(i)->choose ? kernel(i)->choose(s, t) : NULL;
         if (why && named)
-            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", fd_scalar_cuda_kernels[i]->name, why);
+            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step",
+                 fd_scalar_cuda_kernels[i]->name, why);
         if (!why && (named || !kernel(i)->pays || kernel(i)->pays(s, t)))
             t->kernel = kernel(i);
     }

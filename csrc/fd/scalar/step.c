@@ -44,13 +44,16 @@ static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *
 
 /* Planes over which a block marches: few enough that neighbouring blocks read the same rows at about the
  * same time, from L2 (measured: benchmarks/NOTES.md), and that there are about eight blocks an SM; at
- * least 4 M, since each block also loads 2 M planes that others load. */
+ * least 4 M, since each block also loads 2 M planes that others load. Of a slab three times as many blocks, of at
+ * least 8 M planes: all devices wait for the last block of the slowest. */
 static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 {
-    int64_t num = fd_tables(s)->end - fd_tables(s)->begin, least = 4 * fd_tables(s)->half, most = num < 64 ? num : 64;
+    int64_t num = fd_tables(s)->end - fd_tables(s)->begin;
+    bool slab = fd_tables(s)->whole;
+    int64_t least = (slab ? 8 : 4) * fd_tables(s)->half, most = num < 64 ? num : 64;
     int64_t rows = t->streamed.slab ? t->streamed.slab : fd_tables(s)->axis[1].total;
     int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
-    int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
+    int64_t chunk = num * tiles / ((slab ? 24 : 8) * gpu_info(t->base.gpu)->num_sm) + 1;
     chunk = chunk < least ? least : chunk;
     int64_t given = kernel_part(&s->options, "planes");
     chunk = given ? given : chunk < most ? chunk : most;

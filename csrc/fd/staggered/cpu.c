@@ -194,8 +194,16 @@ static unda_status rest(unda_solver *s)
     return UNDA_OK;
 }
 
-const struct fd_engine fd_staggered_cpu = {
-    FD_CPU_ENGINE,         .base.kernels = fd_staggered_cpu_kernels,   .base.create = create,     .base.run = run,
-    .base.retime = retime, .base.forecast = forecast, .base.describe = describe, .rest = rest,
-    .open = open,          .pass = pass,              .close = close,            .fresh = fresh,
-    .finish = finish};
+const struct fd_engine fd_staggered_cpu = {FD_CPU_ENGINE,
+                                           .base.kernels = fd_staggered_cpu_kernels,
+                                           .base.create = create,
+                                           .base.run = run,
+                                           .base.retime = retime,
+                                           .base.forecast = forecast,
+                                           .base.describe = describe,
+                                           .rest = rest,
+                                           .open = open,
+                                           .pass = pass,
+                                           .close = close,
+                                           .fresh = fresh,
+                                           .finish = finish};

@@ -195,9 +195,8 @@ static unda_status move_memory(unda_solver *s, int number, int64_t first, int64_
     struct staggered_cuda *t = tables(s);
     int64_t real = s->real_bytes, row = memory->num[2] * real, num = count * memory->num[1];
     int64_t step = memory->axis == 2 ? row : t->base.pitch * real;
-    gpu_ptr at = t->memory[number] +
-                 (gpu_ptr)(staggered_memory_origin(s, t, number) * real +
-                           (first - memory->first) * memory->num[1] * step);
+    gpu_ptr at = t->memory[number] + (gpu_ptr)(staggered_memory_origin(s, t, number) * real +
+                                               (first - memory->first) * memory->num[1] * step);
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
     TRY(gpu_sync(t->base.stream));
@@ -327,7 +326,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
         bool any = staggered_cut(s, &t->tile, i % STAGGERED_PARTS, staggered_all(s), box) > 0;
         fd_cuda_add_part(&what, (struct fd_cuda_part){names[i], queue_part, i, any, 1});
     }
-    int axes[FD_MAX_FIELD], ghosts = staggered_ghost_axes(s, 0, true, axes) + staggered_ghost_axes(s, 1, true, axes);
+    int axes[FD_MAX_FIELD],
+        ghosts = staggered_ghost_axes(s, 0, true, axes) + staggered_ghost_axes(s, 1, true, axes);
     fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, ghosts, ghosts});
     fd_cuda_add_points(s, &what, queue_inject);
     TRY(staggered_fill_materials(s));

@@ -29,7 +29,9 @@ static inline struct staggered_cuda *tables(const unda_solver *s)
 static inline int64_t staggered_memory_origin(const unda_solver *s, const struct staggered_cuda *t,
                                               int number)
 {
-    return fd_tables(s)->memory[number].axis == 2 ? 0 : (t->base.origin % t->base.pitch + t->base.pitch) % t->base.pitch;
+    return fd_tables(s)->memory[number].axis == 2
+               ? 0
+               : (t->base.origin % t->base.pitch + t->base.pitch) % t->base.pitch;
 }
 
 static inline struct staggered_planes staggered_all(const unda_solver *s)

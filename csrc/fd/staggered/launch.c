@@ -100,8 +100,7 @@ unda_status staggered_fill_materials(unda_solver *s)
     const int axes[FD_MAX_MATERIAL] = {7, 7, 7};
     if (tables(s)->material_version == fd_tables(s)->material_version)
         return UNDA_OK;
-    TRY(fill_ghosts(s, fd_tables(s)->num_material, fd_cuda(s)->material, even, axes,
-                    staggered_all(s)));
+    TRY(fill_ghosts(s, fd_tables(s)->num_material, fd_cuda(s)->material, even, axes, staggered_all(s)));
     for (int i = 0; i < fd_tables(s)->num_material; i++)
         if (!fd_tables(s)->varies[i])
             TRY(repeat(s, fd_cuda(s)->material[i], fd_tables(s)->material_first[i]));
@@ -156,8 +155,7 @@ static struct staggered_args arguments(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {
-        .plane = t->base.plane, .origin = t->base.origin, .same = same_place(s)};
+    struct staggered_args a = {.plane = t->base.plane, .origin = t->base.origin, .same = same_place(s)};
     staggered_find_clear(s, a.clear);
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
