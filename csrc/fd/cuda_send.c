@@ -26,6 +26,7 @@ void fd_cuda_send_free(unda_solver *s)
 
 unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
 {
+    TRY(gpu_check_equal(fd_cuda(from)->gpu, fd_cuda(to)->gpu));
     return gpu_reach(fd_cuda(from)->gpu, fd_cuda(to)->gpu, reached);
 }
 

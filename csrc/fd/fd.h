@@ -168,7 +168,7 @@ struct fd_engine {
     unda_status (*settle)(unda_solver *s);
     unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
-    /* Whether copies to another slab go from device to device; NULL: yes. */
+    /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
     unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
     /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
