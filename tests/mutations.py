@@ -702,8 +702,7 @@ MUTATIONS = [
     ("csrc/dg/cuda_team.c", "    TRY(advance(s, time));\n    return collect(s);", "    return collect(s);"),
     ("python/unda/method/team.py", "if given.mesh is not mesh:", "if False:"),
     # of slabs: a plane too few, the wrong side, a step late, memory of a layer, nodes of a source
-    ("csrc/fd/slabs.c", "fd->end - below, slabs(s)->slab[high].fd.begin - below, below)",
-     "fd->end - below, slabs(s)->slab[high].fd.begin - below, below - 1)"),
+    ("csrc/fd/slabs.c", "fd.begin - below, below));", "fd.begin - below, below - 1));"),
     ("csrc/fd/slabs.c", "*below -= !fd->field[array].half[0];", "*below -= fd->field[array].half[0];"),
     ("csrc/fd/slabs.c", "slab_of(s, low), held, fd->begin,", "slab_of(s, low), held, fd->begin + 1,"),
     ("csrc/fd/slabs.c", "TRY(send_array(s, array, one(s)->fresh(array, time)))",
