@@ -401,7 +401,7 @@ typedef struct unda_solver_info {
 /* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
-/* One problem cut into parts of its mesh, each on a device of its own; DG alone. */
+/* One problem cut into parts of its mesh, each on a device of its own; of DG and SEM. */
 typedef struct unda_team {
     int64_t size_bytes;
     int32_t num_part;
@@ -432,7 +432,10 @@ typedef struct unda_member {
     int64_t num_border;     /* those of them that share a face with another part */
     int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces */
     int64_t num_cut_face;   /* these faces */
-    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real */
+    int64_t num_shared_node; /* SEM: nodes that other parts have as well; no ghosts then */
+    /* That it sends in a stage: cut faces x face nodes x fields x bytes of a real; SEM: shared nodes, for each part that
+     * has them, x unknowns x bytes of a real. */
+    int64_t exchange_bytes;
     int64_t device_bytes;
     char transport[16]; /* "memory", "peer", "host"; of all parts */
 } unda_member;

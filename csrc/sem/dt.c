@@ -295,6 +295,8 @@ unda_status sem_find_stable(unda_solver *s)
 {
     struct lanczos l = {.s = s, .sem = sem_tables(s)};
     double value = 0;
+    if (l.sem->cut) /* a part's is that of all */
+        return UNDA_OK;
     int64_t num = 3 * l.sem->region[SOLID].num_node + l.sem->region[FLUID].num_node;
     l.threads = parallel_worth(s->options.threads, num, LEAST_COUPLED);
     unda_status status = largest_eigenvalue(&l, &value);

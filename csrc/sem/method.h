@@ -43,6 +43,11 @@ struct sem_engine {
     /* force = -K u of a region, both [node][dim] REAL on the host; u has room for SEM_SPARE numbers more. */
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
     const struct sem_krylov *krylov; /* of: the solver. NULL: vectors on the host */
+    /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
+    unda_status (*join)(unda_solver *const *part, int32_t num_part);
+    /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
+    unda_status (*run_team)(unda_solver *team, int64_t num_step);
+    unda_status (*accelerate_team)(unda_solver *team, int64_t time);
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
 extern const struct kernel *const sem_kernels[]; /* kernels.c */

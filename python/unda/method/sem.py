@@ -20,6 +20,7 @@ from ..io.plotting import Plane
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.partition import Partition
 from . import mesh_blowup, mesh_plane, norms, sem_check, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -30,6 +31,7 @@ from .sem_options import sem_options
 from .sem_points import SemPoints
 from .simulation import Simulation
 from .solver import forecast
+from .team import team_of
 
 
 class SEM(Simulation):
@@ -62,8 +64,14 @@ class SEM(Simulation):
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
-    device : str
-        "auto", "cpu", "cuda" or "cuda:N", as for `DG`.
+    device : str or list of str
+        "auto", "cpu", "cuda" or "cuda:N", as for `DG`; "cuda:all" or a list of CUDA devices that share the
+        problem. Results then differ from those of one device by rounding, and not from run to run
+        (docs/sem.md).
+    partition : {"curve", "metis"} or Partition
+        Which cell belongs to which device, where there are several (`Mesh.partition`).
+    transport : {"auto", "peer", "host"}
+        How forces on common nodes travel between devices, as for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
@@ -85,6 +93,8 @@ class SEM(Simulation):
         The state: ux uy uz vx vy vz ax ay az of solids, chi chi_t chi_tt of fluids. Receivers, `get` and
         `write_vtu` also know "p", or stresses and "pressure", u, v, a of fluids, and without fluids
         "divergence" and "curl_x", "curl_y", "curl_z" of v.
+    team : Team or None
+        The devices and what each has, where there are several.
 
     Raises
     ------
@@ -121,13 +131,16 @@ class SEM(Simulation):
         cfl: float = 0.9,
         sample_dt: float | None = None,
         dtype: Precision = "float32",
-        device: str = "auto",
+        device: str | Sequence[str] = "auto",
+        partition: Literal["curve", "metis"] | Partition = "curve",
+        transport: Literal["auto", "peer", "host"] = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
     ) -> None:
         given = Given(locals())
+        team = team_of(given)
         options, self._material, self._boundaries, chosen = sem_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self.medium = mesh, medium
@@ -137,8 +150,16 @@ class SEM(Simulation):
         self.fields = self._known.state
         self._points = SemPoints(mesh, medium, self._material, self._boundaries, self.degree)
         self._points.fields = self._known
-        self._new_solver(options, flag("allow_unstable", allow_unstable), mesh._handle)
+        self._new_solver(
+            options,
+            flag("allow_unstable", allow_unstable),
+            mesh._handle,
+            team._given() if team else _core.NULL,
+        )
         self.num_node = int(self._solver.info().num_node)
+        if team is not None:
+            team._take(self._solver)
+            self.team = team
         own = {
             "method": "SEM",
             "degree": self.degree,
@@ -146,6 +167,8 @@ class SEM(Simulation):
             "mesh_origin": mesh.origin,
             "boundary": self._boundaries.words,
         }
+        if team is not None:
+            own["team"] = {"devices": list(team.devices), "transport": team.transport}
         self._complete(given, own, chosen)
 
     @classmethod
