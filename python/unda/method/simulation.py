@@ -76,7 +76,8 @@ class Simulation(Fixed, Pictures):
         "receivers": "sim.add_receivers(...) adds some",
         **{name: f"make another simulation with {name}=" for name in (
             "mesh", "grid", "medium", "degree", "order", "flux", "integrator", "dtype", "device", "boundary",
-            "threads", "partition", "transport", "kernel", "kernel_options", "cfl", "sample_dt", "layer", "scheme",
+            "threads", "partition", "transport", "kernel", "kernel_options", "cfl", "sample_dt", "layer",
+            "scheme",
         )},
     }  # fmt: skip
 
