@@ -99,6 +99,17 @@ static unda_status join_holders(const struct sem *whole, struct sem_owners *o, i
     return UNDA_OK;
 }
 
+/* Whether an element has a node that other parts have. */
+static bool is_border(const struct sem *whole, const struct sem_owners *o, int64_t elem)
+{
+    int num = whole->space.num_node, kind = whole->kind[elem];
+    const int32_t *node = whole->region[kind].node + (int64_t)whole->row[elem] * num;
+    for (int n = 0; n < num; n++)
+        if (o->first[kind][node[n] + 1] - o->first[kind][node[n]] > 1)
+            return true;
+    return false;
+}
+
 unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *o)
 {
     int64_t num = whole->space.num_owned;
@@ -115,8 +126,6 @@ unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *o)
         begin[p + 2] += begin[p + 1];
     for (int64_t e = 0; e < num; e++) /* begin[p + 1] ends where part p + 1 begins */
         elems[begin[o->of[e] + 1]++] = (int32_t)e;
-    for (int64_t i = 0; i < num; i++)
-        o->local[elems[i]] = (int32_t)(i - begin[o->of[elems[i]]]);
     for (int kind = 0; kind < NUM_REGION; kind++)
         TRY(list_holders(whole, o, begin, elems, kind, &owned, &h[kind]));
     for (int kind = 0; kind < NUM_REGION; kind++) {
@@ -125,6 +134,11 @@ unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *o)
         TRY(array_own(&o->owned, &o->number[kind], num_node, sizeof(int32_t), "parts of nodes"));
         memset(o->number[kind], -1, sizeof(int32_t) * (size_t)num_node);
     }
+    for (int32_t p = 0; p < o->num_part; p++)
+        for (int32_t inner = 0, next = 0; inner < 2; inner++)
+            for (int64_t i = begin[p]; i < begin[p + 1]; i++)
+                if (is_border(whole, o, elems[i]) != inner)
+                    o->local[elems[i]] = next++;
     return UNDA_OK;
 }
 
@@ -143,15 +157,16 @@ static unda_status copy_elements(const struct sem *whole, const struct sem_owner
     TRY(array_own(&sem->owned, &sem->row, num, sizeof *sem->row, "elements"));
     TRY(array_own(&sem->owned, &sem->material, num * values, sizeof(double), "materials"));
     TRY(array_own(&sem->owned, &sem->metric, num * words, sizeof(double), "geometry"));
-    num = 0;
-    for (int64_t e = 0; e < whole->space.num_owned; e++) {
-        if (o->of[e] != cut->which)
-            continue;
-        cut->elem[num] = e;
-        sem->kind[num] = whole->kind[e];
-        sem->row[num] = (int32_t)sem->region[sem->kind[num]].num_elem++;
-        memcpy(sem->material + num * values, whole->material + e * values, sizeof(double) * (size_t)values);
-        memcpy(sem->metric + num++ * words, whole->metric + e * words, sizeof(double) * (size_t)words);
+    for (int64_t e = 0; e < whole->space.num_owned; e++)
+        if (o->of[e] == cut->which)
+            cut->elem[o->local[e]] = e;
+    for (int64_t i = 0; i < num; i++) {
+        int64_t e = cut->elem[i];
+        sem->kind[i] = whole->kind[e];
+        sem->row[i] = (int32_t)sem->region[sem->kind[i]].num_elem++;
+        cut->region[sem->kind[i]].num_border += is_border(whole, o, e);
+        memcpy(sem->material + i * values, whole->material + e * values, sizeof(double) * (size_t)values);
+        memcpy(sem->metric + i * words, whole->metric + e * words, sizeof(double) * (size_t)words);
     }
     return UNDA_OK;
 }

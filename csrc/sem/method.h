@@ -44,7 +44,7 @@ struct sem_engine {
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
     const struct sem_krylov *krylov; /* of: the solver. NULL: vectors on the host */
     /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
-    unda_status (*join)(unda_solver *const *part, int32_t num_part);
+    unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
     /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
     unda_status (*accelerate_team)(unda_solver *team, int64_t time);

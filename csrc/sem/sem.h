@@ -69,14 +69,15 @@ struct sem_cut_region {
     int64_t *term;       /* what is added up at a node: OWN_FORCE, or the word where what came begins */
     int32_t *whole;      /* [node of the region]: its number in the whole */
     int64_t num_guest;   /* nodes without elements */
+    int64_t num_border;  /* elements that have nodes of other parts: the first ones */
 };
 enum { OWN_FORCE = -1 };
 struct sem_cut {
     int32_t which, num_neighbor;
-    int32_t *neighbor;                        /* [num_neighbor]: parts, ascending */
-    int64_t *first_word;                      /* [num_neighbor + 1]: reals of the messages of each */
-    int64_t num_border, num_cut_face;         /* elements with faces that other parts have; these faces */
-    int64_t *elem;                            /* [own element]: of the whole's space */
+    int32_t *neighbor;                /* [num_neighbor]: parts, ascending */
+    int64_t *first_word;              /* [num_neighbor + 1]: reals of the messages of each */
+    int64_t num_border, num_cut_face; /* elements with faces that other parts have; these faces */
+    int64_t *elem; /* [own element]: of the whole's space; ascending twice, the border first */
     struct sem_cut_region region[NUM_REGION]; /* in a message the fluid's come first */
 };
 
@@ -149,7 +150,8 @@ void sem_sides_retime(struct sem *sem, double dt);
 struct sem_owners {
     int32_t num_part;
     const int32_t *of; /* [elem of the space]: its part */
-    int32_t *local;    /* [elem of the space]: its number there; filled by sem_cut_new */
+    int32_t
+        *local; /* [elem of the space]: its number there; those that have nodes of other parts come first */
     /* By region the parts that have a node, ascending, from first[node] on, and whether with elements. */
     int64_t *first[NUM_REGION];
     int32_t *part[NUM_REGION];
@@ -157,6 +159,10 @@ struct sem_owners {
     int32_t *number[NUM_REGION]; /* [node]: its number in the part that is being made, -1 */
     void *owned;
 };
+static inline int64_t sem_num_guest(const struct sem *sem, int region)
+{
+    return sem->cut ? sem->cut->region[region].num_guest : 0;
+}
 unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *owners);
 unda_status sem_cut_new(const struct sem *whole, const struct sem_owners *owners, int32_t which,
                         struct sem **part);

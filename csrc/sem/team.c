@@ -158,7 +158,7 @@ static unda_status create(unda_solver *s)
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
-    TRY(sem_engine(team->part[0])->join(team->part, team->num_part));
+    TRY(sem_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
     s->split = NULL;
     TRY(solver_add_hook(s, after_step, NULL));
     return sem_find_stable(s);
@@ -358,7 +358,7 @@ static unda_status stiffness(unda_solver *s, int kind, const void *u, void *forc
             real_put(s, own, i, real_get(s, u, (int64_t)whole[i / r->dim] * r->dim + i % r->dim));
         if (r->num_elem)
             TRY(sem_engine(part)->stiffness(part, kind, own, sum));
-        for (int64_t i = 0; i < num; i++) {
+        for (int64_t i = 0; i < num - sem_num_guest(sem_tables(part), kind) * r->dim; i++) {
             int64_t at = (int64_t)whole[i / r->dim] * r->dim + i % r->dim;
             real_put(s, force, at, real_get(s, force, at) + real_get(s, sum, i));
         }
