@@ -86,8 +86,9 @@ unda_status dg_cuda_exchange_end(unda_solver *s)
 static unda_status to_host(unda_solver *s)
 {
     const struct exchange *x = s->exchange;
-    return x->bytes ? gpu_download_async(own(s)->stream, own(s)->host[x->turn], own(s)->packed[x->turn], x->bytes)
-                    : UNDA_OK;
+    return x->bytes
+               ? gpu_download_async(own(s)->stream, own(s)->host[x->turn], own(s)->packed[x->turn], x->bytes)
+               : UNDA_OK;
 }
 
 /* Message by message, as they stand in the neighbours' memory. */
@@ -145,6 +146,13 @@ static unda_status list_neighbors(unda_solver *const *part, unda_solver *s)
     return UNDA_OK;
 }
 
+void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
+                        int64_t *device)
+{
+    *host += by_host ? 2 * x->bytes : 0;
+    *device += (by_host ? 4 : 2) * x->bytes + 2 * 8 * num_cut;
+}
+
 static unda_status make(unda_solver *s, bool by_host)
 {
     struct dg_cuda *t = tables(s);
@@ -172,7 +180,7 @@ static unda_status make(unda_solver *s, bool by_host)
             x->link[i].to[turn] = (uintptr_t)c->packed[turn] +
                                   (uintptr_t)(cut_of(s)->first[i] * dg_num_trace(s) * s->real_bytes);
     }
-    s->device_bytes += (by_host ? 4 : 2) * bytes + 2 * faces;
+    dg_cuda_join_bytes(x, cut_of(s)->num_cut, by_host, &s->host_bytes, &s->device_bytes);
     return UNDA_OK;
 }
 
@@ -180,10 +188,13 @@ static unda_status make(unda_solver *s, bool by_host)
 static unda_status check_equal(const unda_solver *one, const unda_solver *other)
 {
     const unda_device_info *a = gpu_info(tables(one)->gpu), *b = gpu_info(tables(other)->gpu);
-    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm || strcmp(a->name, b->name) != 0)
-        FAIL(UNDA_ERR_ARG, "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each other, "
-             "and their kernels' bits must be the same", one->options.device, a->name, a->num_sm,
-             other->options.device, b->name, b->num_sm);
+    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
+        strcmp(a->name, b->name) != 0)
+        FAIL(UNDA_ERR_ARG,
+             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
+             "other, "
+             "and their kernels' bits must be the same",
+             one->options.device, a->name, a->num_sm, other->options.device, b->name, b->num_sm);
     return UNDA_OK;
 }
 
@@ -205,7 +216,8 @@ unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transpo
     if (transport != UNDA_TRANSPORT_HOST)
         TRY(reach_all(part, num_part, &reached));
     if (transport == UNDA_TRANSPORT_PEER && !reached)
-        FAIL(UNDA_ERR_DEVICE, "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
+        FAIL(UNDA_ERR_DEVICE,
+             "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
     for (int32_t p = 0; p < num_part; p++)
         TRY(make(part[p], !reached));
     for (int32_t p = 0; p < num_part; p++)

@@ -119,6 +119,8 @@ struct method {
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
     unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
     unda_status (*member)(const unda_solver *s, int32_t which, unda_member *member);
+    unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
+                            int64_t *host_bytes, int64_t *device_bytes); /* of a team */
 };
 extern const struct method dg_method, fd_method, sem_method, dg_team_method;
 
