@@ -57,6 +57,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->rest, square, "sides");
     gpu_want(w, 1, &r->inverse, square, "sides");
     gpu_want(w, 1, &r->damping, square, "sides");
+    sem_cuda_list_cut(sem, region, r, w);
 }
 
 /* All arrays but those of points. */

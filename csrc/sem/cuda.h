@@ -167,6 +167,8 @@ bool sem_step_wants_graph(const unda_solver *s);
 void sem_graph_free(struct sem_cuda *t);
 
 /* exchange_cuda.c */
+void sem_cuda_list_cut(const struct sem *sem, int region, struct sem_cuda_region *r, struct gpu_wants *wants);
+unda_status sem_cuda_fill_cut(unda_solver *s, int region);
 unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
 
 /* cuda_team.c */

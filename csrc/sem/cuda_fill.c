@@ -211,6 +211,8 @@ unda_status sem_fill_region(unda_solver *s, int region)
         TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
+    if (sem->cut)
+        TRY(sem_cuda_fill_cut(s, region));
     if (r->plan.assembly != ATOMICALLY)
         TRY(upload_tiles(stream, r));
     TRY(gpu_upload(stream, r->words, tiles->words, 2 * tiles->num_word));

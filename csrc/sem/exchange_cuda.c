@@ -58,59 +58,68 @@ static unda_status unpack(unda_solver *s, uintptr_t from)
 
 /* ---- creation ---- */
 
-/* Where a part has its own forces on its common nodes. */
-static unda_status list_places(unda_solver *s, int region, int32_t *first, int32_t **place, void **owned)
+/* Where a part has its own forces on a common node: [begin, end) of the entries, or one sum. */
+struct places {
+    int32_t begin, end, sum;
+};
+static struct places places_of(const struct sem_cuda_region *r, const struct sem_cut_region *c, int64_t i)
 {
-    const struct sem_cut_region *c = &sem_tables(s)->cut->region[region];
-    const struct sem_cuda_region *r = &tables(s)->region[region];
     const struct sem_tiles *tiles = &r->tiles;
-    for (int pass = 0; pass < 2; pass++) {
-        int32_t num = 0;
-        for (int64_t i = 0; i < c->num; i++) {
-            int64_t node = tiles->node[c->node[i]], shared = node - tiles->num_inner;
-            int32_t begin = 0, end = 1;
-            if (r->plan.assembly == IN_ORDER) {
-                begin = tiles->first_sum[shared];
-                end = tiles->first_sum[shared + 1];
-            }
-            for (int32_t k = begin; k < end; k++, num++)
-                if (pass)
-                    (*place)[num] = r->plan.assembly == IN_ORDER    ? tiles->sum[k]
-                                    : r->plan.assembly == BY_COLORS ? (int32_t)shared
-                                                                    : (int32_t)(node - tiles->first_side);
-            first[i + 1] = num;
-        }
-        if (!pass)
-            TRY(array_own(owned, place, num, sizeof **place, "shared nodes"));
-    }
-    return UNDA_OK;
+    int32_t node = tiles->node[c->node[i]], shared = (int32_t)(node - tiles->num_inner);
+    if (r->plan.assembly == IN_ORDER)
+        return (struct places){tiles->first_sum[shared], tiles->first_sum[shared + 1], 0};
+    return (struct places){0, 1,
+                           r->plan.assembly == BY_COLORS ? shared : (int32_t)(node - tiles->first_side)};
 }
 
-static unda_status upload_cut(unda_solver *s, int region)
+static int64_t num_place(const struct sem_cuda_region *r, const struct sem_cut_region *c)
+{
+    int64_t num = 0;
+    for (int64_t i = 0; i < c->num; i++)
+        num += places_of(r, c, i).end - places_of(r, c, i).begin;
+    return num;
+}
+
+void sem_cuda_list_cut(const struct sem *sem, int region, struct sem_cuda_region *r, struct gpu_wants *w)
+{
+    if (!sem->cut)
+        return;
+    const struct sem_cut_region *c = &sem->cut->region[region];
+    int64_t num_item = c->first[sem->cut->num_neighbor];
+    gpu_want(w, 1, &r->cut.item, 4 * num_item, "common nodes");
+    gpu_want(w, 1, &r->cut.word, 8 * num_item, "common nodes");
+    gpu_want(w, 1, &r->cut.first_place, 4 * (c->num + 1), "common nodes");
+    gpu_want(w, 1, &r->cut.place, 4 * num_place(r, c), "common nodes");
+    gpu_want(w, 1, &r->cut.first_term, 4 * (c->num + 1), "common nodes");
+    gpu_want(w, 1, &r->cut.term, 8 * c->first_term[c->num], "common nodes");
+}
+
+unda_status sem_cuda_fill_cut(unda_solver *s, int region)
 {
     const struct sem_cut *cut = sem_tables(s)->cut;
     const struct sem_cut_region *c = &cut->region[region];
-    struct cuda_exchange *x = s->exchange->of;
-    struct sem_cuda_cut *to = &tables(s)->region[region].cut;
-    int64_t num_item = c->first[cut->num_neighbor], num_term = c->first_term[c->num];
-    OWNER void *owned = NULL;
-    int32_t *first_place, *place, *first_term;
-    if (c->num == 0)
-        return UNDA_OK;
-    TRY(array_own(&owned, &first_place, c->num + 1, sizeof *first_place, "shared nodes"));
-    TRY(array_own(&owned, &first_term, c->num + 1, sizeof *first_term, "shared nodes"));
-    TRY(list_places(s, region, first_place, &place, &owned));
-    for (int64_t i = 0; i <= c->num; i++)
-        first_term[i] = (int32_t)c->first_term[i];
+    const struct sem_cuda_region *r = &tables(s)->region[region];
     struct gpu_stream *stream = tables(s)->stream;
-    TRY(gpu_pool_copy(&x->pool, stream, &to->item, c->item, 4 * num_item, "shared nodes"));
-    TRY(gpu_pool_copy(&x->pool, stream, &to->word, c->word, 8 * num_item, "shared nodes"));
-    TRY(gpu_pool_copy(&x->pool, stream, &to->first_place, first_place, 4 * (c->num + 1), "shared nodes"));
-    TRY(gpu_pool_copy(&x->pool, stream, &to->place, place, 4 * first_place[c->num], "shared nodes"));
-    TRY(gpu_pool_copy(&x->pool, stream, &to->first_term, first_term, 4 * (c->num + 1), "shared nodes"));
-    TRY(gpu_pool_copy(&x->pool, stream, &to->term, c->term, 8 * num_term, "shared nodes"));
-    s->device_bytes += 12 * num_item + 8 * (c->num + 1) + 4 * first_place[c->num] + 8 * num_term;
-    return UNDA_OK;
+    int64_t num_item = c->first[cut->num_neighbor], num = 0;
+    SCRATCH int32_t *first_place = NULL;
+    SCRATCH int32_t *first_term = NULL;
+    SCRATCH int32_t *place = NULL;
+    TRY(array_try(&first_place, c->num + 1, sizeof *first_place, "common nodes"));
+    TRY(array_try(&first_term, c->num + 1, sizeof *first_term, "common nodes"));
+    TRY(array_try(&place, num_place(r, c), sizeof *place, "common nodes"));
+    for (int64_t i = 0; i < c->num; i++) {
+        struct places of = places_of(r, c, i);
+        for (int32_t k = of.begin; k < of.end; k++)
+            place[num++] = r->plan.assembly == IN_ORDER ? r->tiles.sum[k] : of.sum;
+        first_place[i + 1] = (int32_t)num;
+        first_term[i + 1] = (int32_t)c->first_term[i + 1];
+    }
+    TRY(gpu_upload(stream, r->cut.item, c->item, 4 * num_item));
+    TRY(gpu_upload(stream, r->cut.word, c->word, 8 * num_item));
+    TRY(gpu_upload(stream, r->cut.first_place, first_place, 4 * (c->num + 1)));
+    TRY(gpu_upload(stream, r->cut.place, place, 4 * num));
+    TRY(gpu_upload(stream, r->cut.first_term, first_term, 4 * (c->num + 1)));
+    return gpu_upload(stream, r->cut.term, c->term, 8 * c->first_term[c->num]);
 }
 
 unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport)
@@ -124,8 +133,6 @@ unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transp
         struct cuda_exchange *x = part[p]->exchange->of;
         x->pack = pack;
         x->unpack = unpack;
-        for (int region = 0; region < NUM_REGION; region++)
-            TRY(upload_cut(part[p], region));
     }
     return cuda_exchange_join(part, num_part, neighbor, transport);
 }

@@ -60,6 +60,17 @@ static void destroy(unda_solver *s)
     s->tables = NULL;
 }
 
+/* Of a team: from tables of all parts, which are made and freed. */
+static unda_status forecast(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                            int64_t *host_bytes, int64_t *device_bytes)
+{
+    unda_status status = create(s, mesh, o);
+    if (status == UNDA_OK)
+        status = sem_team_forecast(s, host_bytes, device_bytes);
+    destroy(s);
+    return status;
+}
+
 static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct sem *sem = sem_tables(s);
@@ -337,5 +348,6 @@ static int32_t get_history(const unda_solver *s)
     .keep = keep, .blown_up = blown_up, .set_history = set_history, .get_history = get_history,              \
     .element_dt = element_dt
 
-static const struct method team_method = {ENTRIES, .engine = team_engine, .member = sem_team_member};
+static const struct method team_method = {ENTRIES, .engine = team_engine, .member = sem_team_member,
+                                          .forecast = forecast};
 const struct method sem_method = {ENTRIES, .engine = engine, .team = &team_method};

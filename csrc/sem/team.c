@@ -138,27 +138,52 @@ static unda_status after_step(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
+/* Of the whole: its tables and state. */
+static int64_t host_bytes(const unda_solver *s)
+{
+    int64_t bytes = sem_host_bytes(sem_tables(s));
+    for (int kind = 0; kind < NUM_REGION; kind++)
+        bytes += NUM_LEVEL * sem_tables(s)->region[kind].num_node * sem_tables(s)->region[kind].dim *
+                 s->real_bytes;
+    return bytes;
+}
+
+unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
+{
+    const struct sem_team *team = sem_team_of(s);
+    *host = host_bytes(s);
+    for (int32_t p = 0; p < team->num_part; p++) {
+        unda_solver *part = team->part[p];
+        TRY(part->engine->forecast(part));
+        *host += part->host_bytes;
+        device[p] = part->device_bytes;
+        if (part->options.device != UNDA_DEVICE_CPU) /* cuda_exchange.c */
+            device[p] += (s->split->transport == UNDA_TRANSPORT_HOST ? 4 : 2) * part->exchange->bytes;
+    }
+    return UNDA_OK;
+}
+
 static unda_status create(unda_solver *s)
 {
     struct sem_team *team = sem_team_of(s);
     s->threads = 0;
-    s->host_bytes = sem_host_bytes(sem_tables(s));
+    s->host_bytes = host_bytes(s);
     for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++) {
         const struct sem_region *r = &sem_tables(s)->region[i / NUM_LEVEL];
         TRY(array_own(&team->owned, &team->level[i / NUM_LEVEL][i % NUM_LEVEL],
                       r->num_node * r->dim + SEM_SPARE, s->real_bytes, "state on the host"));
-        s->host_bytes += r->num_node * r->dim * s->real_bytes;
     }
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *part = team->part[p];
         TRY(part->engine->create(part));
         s->threads = part->threads > s->threads ? part->threads : s->threads;
         s->host_bytes += part->host_bytes;
-        s->device_bytes += part->device_bytes;
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
     TRY(sem_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
+    for (int32_t p = 0; p < team->num_part; p++) /* with what the exchange takes */
+        s->device_bytes += team->part[p]->device_bytes;
     s->split = NULL;
     TRY(solver_add_hook(s, after_step, NULL));
     return sem_find_stable(s);

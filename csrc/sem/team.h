@@ -30,6 +30,8 @@ unda_status sem_team_new(unda_solver *s, const unda_solver_options *options);
 void sem_team_free(struct sem_team *team);
 void sem_link_parts(unda_solver *const *part, int32_t num_part);
 unda_status sem_team_member(const unda_solver *s, int32_t which, unda_member *member);
+/* Bytes that the parts' engines would allocate, and those of the whole; device_bytes [part]. */
+unda_status sem_team_forecast(unda_solver *s, int64_t *host_bytes, int64_t *device_bytes);
 extern const struct sem_engine sem_team_engine;
 
 /* team_points.c: gives each part its share of sources and receivers; takes it back; after the steps of a call, the

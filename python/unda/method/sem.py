@@ -183,7 +183,8 @@ class SEM(Simulation):
         Returns
         -------
         dict of str to int
-            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. Of
+            several devices also those of each: "part 0", "part 1", ...
 
         Examples
         --------
@@ -192,7 +193,10 @@ class SEM(Simulation):
         >>> unda.SEM.forecast(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3)["device"]
         0
         """
-        return forecast(mesh._handle, sem_options(Given.of(cls, mesh, medium, **keywords))[0])
+        given = Given.of(cls, mesh, medium, **keywords)
+        team = team_of(given)
+        options = sem_options(given)[0]
+        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 
