@@ -3,6 +3,8 @@
  * (team_points.c), how forces travel (exchange_*.c). */
 #include "team.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -286,6 +288,8 @@ static unda_status move_level(unda_solver *s, int32_t p, int kind, int level, bo
     TRY(sem_engine(part)->level(part, kind, level, &own));
     if (!to_part)
         TRY(check_copies(s, part, kind, all, own));
+    int32_t threads = parallel_few(parallel_worth(s->options.threads, r->num_node, LEAST_SCALAR));
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < r->num_node; i++) {
         char *here = (char *)own + (size_t)i * bytes, *there = all + (size_t)whole[i] * bytes;
         memcpy(to_part ? here : there, to_part ? there : here, bytes);
@@ -375,14 +379,17 @@ static unda_status stiffness(unda_solver *s, int kind, const void *u, void *forc
         const struct sem_region *r = &sem_tables(part)->region[kind];
         const int32_t *whole = sem_tables(part)->cut->region[kind].whole;
         int64_t num = r->num_node * r->dim;
+        int32_t threads = parallel_few(parallel_worth(s->options.threads, num, LEAST_SCALAR));
         SCRATCH void *own = NULL;
         SCRATCH void *sum = NULL;
         TRY(array_try(&own, num + SEM_SPARE, s->real_bytes, "forces"));
         TRY(array_try(&sum, num + SEM_SPARE, s->real_bytes, "forces"));
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < num; i++)
             real_put(s, own, i, real_get(s, u, (int64_t)whole[i / r->dim] * r->dim + i % r->dim));
         if (r->num_elem)
             TRY(sem_engine(part)->stiffness(part, kind, own, sum));
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < num - sem_num_guest(sem_tables(part), kind) * r->dim; i++) {
             int64_t at = (int64_t)whole[i / r->dim] * r->dim + i % r->dim;
             real_put(s, force, at, real_get(s, force, at) + real_get(s, sum, i));

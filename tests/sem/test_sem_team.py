@@ -1,8 +1,6 @@
 """Promises about spectral elements in parts on the CPU: the results of one device but for rounding.
 
-Tolerances are the ones that are promised (docs/sem.md): relative to the largest value of a field, 1e-12 in float64 and
-1e-5 in float32. Ten steps from noise allow more of other orders of sums: 4 n^2 (N + 1) eps = 4e-13 and 2e-4
-(test_sem_cuda.py), if all errors grew as fast as can be. The same on CUDA devices: test_sem_team_cuda.py.
+Tolerances: sem_team_cases.py. The same on CUDA devices: test_sem_team_cuda.py.
 """
 
 import warnings
@@ -13,12 +11,12 @@ import unda
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pairwise
-from sem_cuda_cases import add_points, bits_of, made, noise, values_of
+from sem_cuda_cases import add_points, bits_of, made, noise
+from sem_team_cases import CASE, PROMISED, apart, compare, run
 from unda.errors import ArgumentError, UnstableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 
-PROMISED = {"float64": 1e-12, "float32": 1e-5}
 SETTINGS = {
     "kind": ("solid", "fluid", "coupled"),
     "degree": (2, 3, 4),
@@ -30,8 +28,10 @@ SETTINGS = {
     "parts": (2, 3, 5),
     "seed": (None, 1, 2),
 }
-CASE = {"kind": "coupled", "degree": 3, "dtype": "float64", "cells": "curved", "boundary": "mixed", "per": "cell",
-        "source": "force"}  # fmt: skip
+
+
+def name_of(case):
+    return "-".join(map(str, case.values()))
 
 
 def in_parts(case, device="cpu", **options):
@@ -39,30 +39,11 @@ def in_parts(case, device="cpu", **options):
     return made([device] * case["parts"], case, seed=case["seed"], **options)
 
 
-def apart(one, other):
-    return np.abs(one - other).max() / np.abs(one).max()
-
-
-def compare(one, other, tolerance):
-    found = values_of(other)
-    for name, values in values_of(one).items():
-        assert apart(values, found[name]) < tolerance, name
-        assert apart(values, (1 + 10 * tolerance) * found[name]) > tolerance, name
-    # u K u+ is at most 0.81 of v M v (test_sem_cuda.py)
-    assert other.energy() == pytest.approx(one.energy(), rel=2 / 0.19 * tolerance)
-
-
-def run(sim, source="force", steps=(3, 7)):
-    add_points(sim, source)
-    sim.step(steps[0])
-    add_points(sim, "none")  # receivers, after some steps
-    sim.step(steps[1])
-    return sim
-
-
-@pytest.mark.parametrize("case", pairwise(SETTINGS, drawn=3000), ids=lambda case: "-".join(map(str, case.values())))
+@pytest.mark.parametrize(
+    "case", pairwise(SETTINGS, drawn=3000), ids=lambda case: "-".join(map(str, case.values()))
+)
 def test_parts_agree_with_one_device(case):
-    """Fields, traces, energy and the stable step: all kinds, boundaries, sources, also on cut faces and vertices."""
+    """Fields, traces, energy, stable step: all kinds, boundaries, sources, on cut faces and vertices too."""
     one, parts = made("cpu", case), in_parts(case)
     assert parts.dt == pytest.approx(one.dt, rel=1e-4 if case["dtype"] == "float32" else 1e-12)
     parts = in_parts(case, dt=one.dt)
@@ -71,7 +52,12 @@ def test_parts_agree_with_one_device(case):
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
-@given(kind=st.sampled_from(SETTINGS["kind"]), periodic=st.booleans(), num=st.integers(2, 6), seed=st.integers(0, 2**20))
+@given(
+    kind=st.sampled_from(SETTINGS["kind"]),
+    periodic=st.booleans(),
+    num=st.integers(2, 6),
+    seed=st.integers(0, 2**20),
+)
 def test_any_assignment_of_cells_agrees_with_one_device(kind, periodic, num, seed):
     case = CASE | {"kind": kind, "degree": 2, "boundary": "periodic" if periodic else "mixed"}
     with warnings.catch_warnings():
@@ -181,7 +167,10 @@ def test_parts_that_share_nothing_send_nothing():
     vertices = np.concatenate([left.vertices, left.vertices + np.array((5.0, 0, 0))])
     mesh = unda.Mesh(vertices, np.concatenate([left.cells, left.cells + len(left.vertices)]))
     medium, found = unda.Acoustic(rho=1.0, c=1.0), []
-    for options in ({"device": "cpu"}, {"device": ["cpu"] * 2, "partition": unda.Partition(mesh, mesh.centroids[:, 0] > 3)}):
+    for options in (
+        {"device": "cpu"},
+        {"device": ["cpu"] * 2, "partition": unda.Partition(mesh, mesh.centroids[:, 0] > 3)},
+    ):
         sim = unda.SEM(mesh, medium, degree=2, dt=0.01, dtype="float64", **options)
         sim.set(chi=noise(1))
         sim.step(4)
@@ -194,7 +183,7 @@ def test_errors_name_cells_of_the_whole_mesh():
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), shape="hex")
     rho = np.ones(mesh.num_elem)
     rho[17] = 1e300
-    with pytest.raises(ArgumentError, match="^element 17: its coefficients reach"):
+    with pytest.raises(ArgumentError, match=r"^element 17: its coefficients reach"):
         unda.SEM(mesh, unda.Acoustic(rho=rho, c=1.0), degree=2, device=["cpu"] * 4)
     sim = made(["cpu"] * 3, CASE)
     state = {name: sim.get(name) for name in ("ux", "chi")}

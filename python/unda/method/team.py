@@ -133,8 +133,8 @@ class Team:
             return "a shared node sends its force to each part that has it, and receives as many"
         nodes, fields, real = self._trace
         return (
-            f"a cut face sends {nodes} nodes x {fields} fields x {real} bytes = {nodes * fields * real} bytes "
-            "a stage, and receives as many"
+            f"a cut face sends {nodes} nodes x {fields} fields x {real} bytes = {nodes * fields * real} "
+            "bytes a stage, and receives as many"
         )
 
 
