@@ -312,8 +312,10 @@ static unda_status step_parts(const struct sem_team *team, const struct moment *
 #pragma omp parallel num_threads(s->threads)
         {
             uint32_t kept = parallel_flush();
-            for (int kind = FLUID; kind >= SOLID; kind--)
+            for (int kind = FLUID; kind >= SOLID; kind--) {
                 end_region(s, kind, m);
+#pragma omp barrier /* the solid reads chi'' */
+            }
             parallel_restore(kept);
         }
     }

@@ -95,11 +95,11 @@ def test_a_wrong_sum_is_seen():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_runs_in_parts_repeat_bit_for_bit_however_they_are_cut(dtype):
+def test_runs_in_parts_repeat_bit_for_bit_however_they_are_cut_on_any_threads(dtype):
     case = CASE | {"parts": 3, "seed": 1, "dtype": dtype}
     found = []
-    for steps in ((2, 8), (2, 8), (2, 1, 1, 3, 3)):
-        sim = in_parts(case)
+    for steps, threads in (((2, 8), 1), ((2, 8), 3), ((2, 1, 1, 3, 3), 2)):
+        sim = in_parts(case, threads=threads)
         add_points(sim, "force")
         for num in steps:
             sim.step(num)
