@@ -385,6 +385,13 @@ static int64_t border_end(const unda_solver *part)
     return end < space->num_owned ? end : space->num_owned;
 }
 
+static unda_status stage_border(unda_solver *part, const struct stage *stage)
+{
+    int64_t end = border_end(part);
+    return part->exchange->border ? part->exchange->border(part, stage, end)
+                                  : part->engine->stage(part, stage, 0, end);
+}
+
 static int64_t block(const unda_solver *s)
 {
     return dg_team_of(s)->mesh->num_elem;
@@ -403,7 +410,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(team->part[p]->engine->exchange_end(team->part[p]));
     for (int32_t p = 0; p < team->num_part; p++)
-        TRY(team->part[p]->engine->stage(team->part[p], stage, 0, border_end(team->part[p])));
+        TRY(stage_border(team->part[p], stage));
     return UNDA_OK;
 }
 
