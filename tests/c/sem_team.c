@@ -11,14 +11,13 @@ enum fault { NONE, DROPPED, LATE, NUM_FAULT };
 static enum fault fault;
 static struct sem_engine faulty;
 
-/* Part 0 receives no force of part 1 on the last of their solid nodes, or what came a step before. */
+/* Part 0 receives no forces, or what came a step before. */
 static unda_status end_with_fault(unda_solver *part)
 {
     struct exchange *x = part->exchange;
     bool first = sem_tables(part)->cut->which == 0, late = fault == LATE && first;
     if (fault == DROPPED && first)
-        memset((double *)x->from[x->turn] + x->link[0].bytes / (int64_t)sizeof(double) - 3, 0,
-               3 * sizeof(double));
+        memset((void *)x->from[x->turn], 0, (size_t)x->bytes);
     if (late)
         SWAP(x->from[0], x->from[1]);
     unda_status status = sem_cpu.base.exchange_end(part);

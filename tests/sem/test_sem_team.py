@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pairwise import pairwise
 from sem_cuda_cases import add_points, bits_of, made, noise
 from sem_team_cases import CASE, PROMISED, apart, compare, run
+from team_cases import any_partition
 from unda.errors import ArgumentError, UnstableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
@@ -79,6 +80,22 @@ def test_a_solid_and_a_fluid_may_be_in_different_parts():
         partition = unda.Partition(one.mesh, one._fluid != swapped)
         sim = made(["cpu"] * 2, CASE, dt=one.dt, mesh=one.mesh, partition=partition)
         compare(run(made("cpu", CASE)), run(sim), PROMISED["float64"])
+
+
+def test_a_receiver_takes_the_mean_of_cells_in_any_parts():
+    """Stresses jump at vertices: where materials are alike the value is the mean of eight cells."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), shape="hex", perturb=0.2, seed=1)
+    medium, found = unda.Elastic(rho=1.0, vp=1.0, vs=0.5), []
+    for device in ("cpu", ["cpu"] * 5):
+        where = {"partition": any_partition(mesh, 5, 1)} if device != "cpu" else {}
+        sim = unda.SEM(mesh, medium, degree=2, dtype="float64", dt=0.01, device=device, **where)
+        sim.set(ux=noise(0), uy=noise(1))
+        inside = ((mesh.vertices > 0.1) & (mesh.vertices < 0.9)).all(axis=1)
+        rec = sim.add_receivers(mesh.vertices[inside], ["sxx", "ux"])
+        sim.step(3)
+        found.append([rec["sxx"], rec["ux"], *sim.sample(mesh.vertices[inside], ["sxx"]).values()])
+    for one, parts in zip(*found, strict=True):
+        assert apart(one, parts) < PROMISED["float64"]
 
 
 def test_a_wrong_sum_is_seen():
