@@ -240,4 +240,5 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                     .krylov = &sem_cuda_krylov,
                                     .join = sem_cuda_join,
                                     .run_team = sem_cuda_run_team,
+                                    .krylov_team = &sem_cuda_krylov_team,
                                     .accelerate_team = sem_cuda_accelerate_team};

@@ -174,13 +174,14 @@ unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transp
 /* cuda_team.c */
 unda_status sem_cuda_run_team(unda_solver *team, int64_t num_step);
 unda_status sem_cuda_accelerate_team(unda_solver *team, int64_t time);
+unda_status sem_cuda_launch_team(unda_solver *team, const struct sem_pass *pass);
 
 /* cuda_profile.c */
 unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 
 /* cuda_stable.c */
 enum { SEM_PRODUCT_BLOCKS = 1024 };
-extern const struct sem_krylov sem_cuda_krylov;
+extern const struct sem_krylov sem_cuda_krylov, sem_cuda_krylov_team;
 
 /* cuda_state.c */
 unda_status sem_state_level(unda_solver *s, int region, int level, void **values);

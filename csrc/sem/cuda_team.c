@@ -14,12 +14,9 @@ static struct sem_cuda *tables(const unda_solver *s)
     return s->data;
 }
 
-#define EACH_PART(team, part)                                                                                \
-    for (int32_t p = 0; p < (team)->num_part; p++)                                                           \
-        for (unda_solver *part = (team)->part[p]; part; part = NULL)
-
-static unda_status launch_parts(const struct sem_team *team, const struct sem_pass *pass)
+unda_status sem_cuda_launch_team(unda_solver *s, const struct sem_pass *pass)
 {
+    const struct sem_team *team = sem_team_of(s);
     EACH_PART(team, part)
     {
         tables(part)->mode = pass->mode;
@@ -47,7 +44,7 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
     const struct sem_team *team = sem_team_of(s);
     EACH_PART(team, part)
     TRY(sem_state_flush(part));
-    TRY(launch_parts(team, &(struct sem_pass){SEM_CLOSE, 0, time}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){SEM_CLOSE, 0, time}));
     EACH_PART(team, part)
     sem_state_changed(part);
     return sync(team);
@@ -57,7 +54,7 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
 
 static unda_status queue_step(unda_solver *s, bool last, int64_t *time)
 {
-    TRY(launch_parts(sem_team_of(s), &(struct sem_pass){last ? SEM_CLOSE : SEM_STEP, s->dt, (*time)++}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){last ? SEM_CLOSE : SEM_STEP, s->dt, (*time)++}));
     s->step++;
     return solver_after_step(s);
 }

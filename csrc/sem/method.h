@@ -29,6 +29,8 @@ struct sem_krylov {
     /* next -= diagonal now + back before. Divided by its length it becomes now, and now before; length 0: nothing is
      * left. */
     unda_status (*advance)(void *of, double diagonal, double back, double *length);
+    /* The state is zero again; NULL: it is whoever calls that sees to it. */
+    unda_status (*end)(void *of);
 };
 
 struct sem_engine {
@@ -48,6 +50,7 @@ struct sem_engine {
     /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
     unda_status (*accelerate_team)(unda_solver *team, int64_t time);
+    const struct sem_krylov *krylov_team; /* of: the team. NULL: vectors on the host */
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
 extern const struct kernel *const sem_kernels[]; /* kernels.c */

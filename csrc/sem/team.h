@@ -25,6 +25,11 @@ static inline struct sem_team *sem_team_of(const unda_solver *s)
     return sem_tables(s)->team;
 }
 
+/* A statement for each part. */
+#define EACH_PART(team, part)                                                                                \
+    for (int32_t p = 0; p < (team)->num_part; p++)                                                           \
+        for (unda_solver *part = (team)->part[p]; part; part = NULL)
+
 /* team.c: the parts, from tables of the whole; where `from` of all parts is known, each finds there where to pack. */
 unda_status sem_team_new(unda_solver *s, const unda_solver_options *options);
 void sem_team_free(struct sem_team *team);
