@@ -31,6 +31,7 @@ from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
 from .receiver import Channels, Receivers
+from .slabs import Slabs
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
 from .team import Team
@@ -61,7 +62,7 @@ class Simulation(Fixed, Pictures):
     fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
-    team: Team | None = None  #: the devices, where there are several
+    team: Team | Slabs | None = None  #: the devices, where there are several
     _points: Points
     _start = 0.0  # time of step 0
     _half_set = False  # a call of set() is in progress or was interrupted
