@@ -58,25 +58,21 @@ class SEM(Simulation):
         Sides that the mesh joins are "periodic".
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
-        dt to runs that are compared step by step.
+        dt to runs that are compared.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        "auto", "cpu", "cuda" or "cuda:N", as for `DG`; "cuda:all" or a list of CUDA devices that share the
-        problem. Results then differ from those of one device by rounding, and not from run to run
-        (docs/sem.md).
-    partition : {"curve", "metis"} or Partition
-        Which cell belongs to which device, where there are several (`Mesh.partition`).
-    transport : {"auto", "peer", "host"}
-        How forces on common nodes travel between devices, as for `DG`.
+        As for `DG`; results of several devices differ by rounding.
+    partition, transport
+        As for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
         How a CUDA device sums forces that tiles of cells share: in a fixed order ("auto"); colour by colour;
-        atomically, and then two runs differ in the last bits.
+        atomically, and then two runs differ by rounding.
     kernel_options : dict of str to int or str, optional
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
@@ -94,7 +90,7 @@ class SEM(Simulation):
         `write_vtu` also know "p", or stresses and "pressure", u, v, a of fluids, and without fluids
         "divergence" and "curl_x", "curl_y", "curl_z" of v.
     team : Team or None
-        The devices and what each has, where there are several.
+        Several devices.
 
     Raises
     ------
@@ -104,8 +100,7 @@ class SEM(Simulation):
     Notes
     -----
     Stresses jump between cells. A state that is set is an interpolant, whose accelerations, and so the
-    pressure of fluids, have errors of a lower order. Phases run ahead by (omega dt)^2 / 24 of the time
-    travelled, see `check`; more in docs/sem.md.
+    pressure of fluids, have errors of a lower order. More in docs/sem.md.
 
     Examples
     --------
