@@ -523,4 +523,5 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .forecast = forecast},
                                  .move = move,
                                  .join = dg_cpu_join,
+                                 .join_rank = dg_cpu_join_rank,
                                  .run_team = dg_team_take_steps};

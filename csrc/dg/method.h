@@ -17,6 +17,8 @@ struct dg_engine {
                         const void *in);
     /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
     unda_status (*join)(unda_solver *const *part, int32_t num_part);
+    /* Of the part of a process: makes the buffers of its messages (rank.h). NULL: the engine has none. */
+    unda_status (*join_rank)(unda_solver *part);
     /* Runs the steps of a call of a team, whose parts have this engine (team.h). */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
 };

@@ -87,7 +87,7 @@ unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
 static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     TRY(solver_begin(s, mesh, o));
-    if (s->method->on_mesh && mesh && mesh->num_owned < mesh->num_elem)
+    if (s->method->on_mesh && mesh && mesh->num_owned < mesh->num_elem && !s->ranks)
         FAIL(UNDA_ERR_ARG,
              "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
              mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
@@ -135,12 +135,31 @@ static unda_status begin_team(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Likewise a solver of one of many processes. */
+static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
+{
+    const unda_ranks *ranks = s->ranks;
+    if (!ranks)
+        return UNDA_OK;
+    CHECK_SIZE(ranks, unda_ranks);
+    if (!s->method->rank)
+        FAIL(UNDA_ERR_ARG, "%s runs in one process only, found one of %d", s->method->name, ranks->num_rank);
+    if (!ranks->place || !ranks->unite || mesh->part.num_part != ranks->num_rank ||
+        mesh->part.which != ranks->which)
+        FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d", mesh->part.which,
+             mesh->part.num_part, ranks->which, ranks->num_rank);
+    s->method = s->method->rank;
+    s->engine = s->method->engine(&s->options);
+    return UNDA_OK;
+}
+
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
     TRY(begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
     TRY(begin_team(s));
+    TRY(begin_rank(s, mesh));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
     if (s->method->prepare)
@@ -165,6 +184,18 @@ unda_status unda_solver_new_team(unda_solver **out, const unda_mesh *mesh, const
     TRY(array_try(&s, 1, sizeof *s, "solver"));
     s->split = team;
     return COMPLETE(out, s, unda_solver_free, build(s, mesh, options));
+}
+
+unda_status unda_solver_new_rank(unda_solver **out, const unda_mesh *part, const unda_solver_options *options,
+                                 const unda_ranks *ranks)
+{
+    TRY(fork_check());
+    if (!out || !ranks)
+        FAIL(UNDA_ERR_ARG, "solver or ranks is NULL");
+    unda_solver *s;
+    TRY(array_try(&s, 1, sizeof *s, "solver"));
+    s->ranks = ranks;
+    return COMPLETE(out, s, unda_solver_free, build(s, part, options));
 }
 
 /* Of a solver that has tables of sizes alone. */
