@@ -31,10 +31,10 @@ def in_parts(num, seed=None, devices=None, **options):
     single = unda.DG
 
     def make(mesh, medium, **given):
-        device = given.pop("device")
-        given["device"] = devices or [device] * num
+        device, count = given.pop("device"), min(num, mesh.num_elem)
+        given["device"] = (devices or [device] * num)[:count]
         if seed is not None:
-            given["partition"] = any_partition(mesh, num, seed)
+            given["partition"] = any_partition(mesh, count, seed)
         return single(mesh, medium, **given, **options)
 
     unda.DG = make

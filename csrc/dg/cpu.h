@@ -51,7 +51,7 @@ static inline int64_t dg_cpu_place(const unda_solver *s, int64_t node, int64_t f
     return dg_cpu_tables(s)->by_cell ? f * dg->space.num_node + node : node * dg->physics->num_field + f;
 }
 /* exchange_cpu.c */
-unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part);
+unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
 unda_status dg_cpu_join_rank(unda_solver *part);
 unda_status dg_cpu_exchange_begin(unda_solver *s);
 unda_status dg_cpu_exchange_end(unda_solver *s);

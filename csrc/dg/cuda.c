@@ -112,6 +112,7 @@ static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->state_module, t->gpu, &source));
     TRY(gpu_kernel_get(&t->gather, t->state_module, "gather", 0));
+    TRY(gpu_kernel_get(&t->traces, t->state_module, "traces", 0));
     TRY(gpu_kernel_get(&t->record, t->state_module, "record", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->state_module, "find_bad", 0));
     TRY(gpu_kernel_get(&t->advance, t->state_module, "advance", 0));
@@ -144,8 +145,10 @@ static unda_status create(unda_solver *s)
     TRY(plan_check_device(&t->plan, dg_tables(s)->capability));
     list_arrays(s, t);
     TRY(gpu_stream_new(&t->stream, t->gpu));
+    if (s->exchange)
+        TRY(gpu_event_new_order(&t->order, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
-    resident_plan(s);
+    TRY(resident_plan(s));
     TRY(compile_state(s, t));
     TRY(plan_compile(s, UPDATE_LSRK));
     if (s->options.integrator == UNDA_AB3)
@@ -160,6 +163,7 @@ static void destroy(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     if (t->gpu) {
+        dg_cuda_exchange_free(s);
         batches_free(t);
         points_free(s);
         resident_free(&t->resident);
@@ -168,6 +172,7 @@ static void destroy(unda_solver *s)
             gpu_module_free(t->stage_module[i]);
         gpu_module_free(t->state_module);
         gpu_blas_free(t->blas);
+        gpu_event_free(t->order);
         gpu_stream_free(t->stream);
         gpu_close(t->gpu);
     }
@@ -263,7 +268,12 @@ static bool wants_graph(const unda_solver *s)
 {
     const struct integration *in = &dg_tables(s)->integration;
     bool running = in->num_valid == in->kind->num_level;
-    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * dg_elem_bytes(s) < 60000000;
+    return running && dg_cuda_graph_pays(s, dg_tables(s)->space.num_owned * dg_elem_bytes(s));
+}
+
+bool dg_cuda_graph_pays(const unda_solver *s, int64_t bytes)
+{
+    return !s->options.no_graph && bytes < 60000000;
 }
 
 void batches_free(struct dg_cuda *t)
@@ -274,7 +284,7 @@ void batches_free(struct dg_cuda *t)
 }
 
 /* Moves the device's clock to the present step, `time` sampled times on. */
-static unda_status advance(unda_solver *s, int64_t time)
+unda_status dg_cuda_advance(unda_solver *s, int64_t time)
 {
     struct dg_cuda *t = tables(s);
     struct clock_args clock = {POINTER(t->clock), (int)time, (int)(s->step - t->base_step)};
@@ -288,7 +298,7 @@ static unda_status queue_batch(unda_solver *s)
     int64_t time = 0;
     for (int i = 0; i < GRAPH_STEPS; i++)
         TRY(integration_step(s, &dg_tables(s)->integration, &time));
-    return advance(s, time);
+    return dg_cuda_advance(s, time);
 }
 
 /* Captures the next GRAPH_STEPS steps without running them. */
@@ -343,7 +353,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         }
         struct gpu_graph *graph;
         if (time > 0)
-            TRY(advance(s, time));
+            TRY(dg_cuda_advance(s, time));
         time = 0;
         TRY(find_batch(s, &graph));
         TRY(gpu_graph_launch(graph, t->stream));
@@ -452,8 +462,12 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .stage = stage,
                                            .copy = state_copy,
                                            .swap = swap,
+                                           .exchange_begin = dg_cuda_exchange_begin,
+                                           .exchange_end = dg_cuda_exchange_end,
                                            .forecast = forecast,
                                            .describe = describe,
                                            .profile = profile,
                                            .compile = plan_compile_only},
-                                  .move = state_move};
+                                  .move = state_move,
+                                  .join = dg_cuda_join,
+                                  .run_team = dg_cuda_run_team};

@@ -37,9 +37,11 @@ struct resident {
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
+    struct gpu_event *order; /* of a part: between its stream and the first part's (cuda_team.c) */
     struct gpu_blas *blas; /* of a kernel that needs it */
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
-    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, find_bad,
+        advance;
     struct plan plan;
     struct resident resident;
     int64_t num_block;
@@ -112,9 +114,21 @@ void points_free(unda_solver *s);
 void batches_free(struct dg_cuda *t);
 struct dg_args dg_cuda_arguments(const unda_solver *s, const struct stage *stage);
 
+unda_status dg_cuda_advance(unda_solver *s, int64_t time); /* the device's clock to the present step */
+bool dg_cuda_graph_pays(const unda_solver *s, int64_t bytes); /* of a state of so many bytes on a device */
+
+/* exchange_cuda.c */
+unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
+unda_status dg_cuda_exchange_begin(unda_solver *s);
+unda_status dg_cuda_exchange_end(unda_solver *s);
+void dg_cuda_exchange_free(unda_solver *s);
+
+/* cuda_team.c */
+unda_status dg_cuda_run_team(unda_solver *team, int64_t num_step);
+
 /* cuda_resident.c. Whether it is used, and how; then what it needs of receivers (elements of their rows) and sources,
  * and of calls of max_step steps. */
-void resident_plan(unda_solver *s);
+unda_status resident_plan(unda_solver *s);
 /* Bytes on the device that a solver with this plan of a stage would have for it besides, on an H100. */
 int64_t resident_forecast(const unda_solver *s, const struct plan *stage);
 unda_status resident_list(unda_solver *s, const int64_t *elem, int64_t rows);

@@ -190,23 +190,28 @@ int64_t resident_forecast(const unda_solver *s, const struct plan *stage)
     return option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
 }
 
-void resident_plan(unda_solver *s)
+unda_status resident_plan(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     const unda_device_info *device = gpu_info(t->gpu);
     int64_t tile = tile_of(s, device->num_sm);
     int *most = option(&t->plan);
     if (!most)
-        return;
+        return UNDA_OK;
     t->resident.asked = *most > 1;
+    if (s->exchange && t->resident.asked)
+        FAIL(UNDA_ERR_ARG,
+             "resident is %d on several devices, expected 1 or nothing: a launch of many steps would wait for another one",
+             *most);
     bool pays = t->resident.asked || is_small(s, tile);
-    if (*most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
+    if (s->exchange || *most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
         !choose(s, tile, device->shared_bytes, &t->resident.plan))
         *most = 1;
     else if (*most == 0)
         *most = MOST_STEP;
     t->resident.most_step = *most;
     s->device_bytes += *most > 1 ? table_bytes(s, &t->resident.plan) : 0;
+    return UNDA_OK;
 }
 
 /* ---- tables ---- */

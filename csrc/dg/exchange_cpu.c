@@ -52,8 +52,9 @@ unda_status dg_cpu_exchange_end(unda_solver *s)
     return UNDA_OK;
 }
 
-unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part)
+unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport)
 {
+    (void)transport; /* there is one */
     for (int32_t p = 0; p < num_part; p++) {
         struct exchange *x = part[p]->exchange;
         x->transport = &memory;

@@ -15,8 +15,9 @@ struct dg_engine {
     /* States of elements to `out`, or from `in`; the other one is NULL. */
     unda_status (*move)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
                         const void *in);
-    /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
-    unda_status (*join)(unda_solver *const *part, int32_t num_part);
+    /* Of all parts of a problem, once they are made: chooses how traces travel (unda_transport), and makes what that
+     * needs (exchange.h). */
+    unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
     /* Of the part of a process: makes the buffers of its messages (rank.h). NULL: the engine has none. */
     unda_status (*join_rank)(unda_solver *part);
     /* Runs the steps of a call of a team, whose parts have this engine (team.h). */

@@ -64,7 +64,7 @@ void dg_rank_info(const unda_solver *s, unda_solver_info *info)
 
 static unda_status begin_messages(unda_solver *part)
 {
-    const unda_requests *r = part->exchange->of;
+    const unda_requests *r = part->exchange->requests;
     if (part->exchange->bytes && !r)
         FAIL(UNDA_ERR_ARG, "this process has messages and no requests, expected unda_solver_set_requests");
     if (r && r->num && r->start(r->num, r->request))
@@ -74,7 +74,7 @@ static unda_status begin_messages(unda_solver *part)
 
 static unda_status end_messages(unda_solver *part)
 {
-    const unda_requests *r = part->exchange->of;
+    const unda_requests *r = part->exchange->requests;
     if (r && r->num && r->wait(r->num, r->request, r->status))
         FAIL(UNDA_ERR_INTERNAL, "%d messages of a stage did not arrive", r->num);
     return UNDA_OK;
@@ -123,12 +123,9 @@ unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests)
     struct exchange *x = own_part(s)->exchange;
     if (requests->num < 0 || (requests->num && (!requests->request || !requests->start || !requests->wait)))
         FAIL(UNDA_ERR_ARG, "num is %d, or request, start or wait of unda_requests is NULL", requests->num);
-    if (!x->of) {
-        unda_requests *own;
-        TRY(array_own(&dg_team_of(s)->owned, &own, 1, sizeof *own, "requests"));
-        x->of = own;
-    }
-    *(unda_requests *)x->of = *requests;
+    if (!x->requests)
+        TRY(array_own(&dg_team_of(s)->owned, &x->requests, 1, sizeof *requests, "requests"));
+    *x->requests = *requests;
     return UNDA_OK;
 }
 
@@ -149,7 +146,8 @@ unda_status dg_rank_drive(unda_solver *s, const unda_drive *drive)
 {
     unda_solver *part = dg_team_of(s)->part[0];
     dg_team_set_clock(s);
-    return part->engine->drive(part, drive);
+    TRY(part->engine->drive(part, drive));
+    return ranks_unite(&dg_team_of(s)->ranks, NULL, 0); /* none begins steps that another cannot take */
 }
 
 void dg_rank_exact_points(const unda_solver *s, double *points, int32_t *boundary)

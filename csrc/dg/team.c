@@ -321,13 +321,15 @@ static unda_status create_engine(unda_solver *s)
         part->dt = s->dt;
         TRY(part->engine->create(part));
         s->threads = part->threads > s->threads ? part->threads : s->threads;
-        s->host_bytes += part->host_bytes;
-        s->device_bytes += part->device_bytes;
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
     TRY(team->place ? dg_rank_join(team->part[0])
-                    : dg_engine(team->part[0])->join(team->part, team->num_part));
+                    : dg_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
+    for (int32_t p = 0; p < team->num_part; p++) {
+        s->host_bytes += team->part[p]->host_bytes;
+        s->device_bytes += team->part[p]->device_bytes;
+    }
     s->split = NULL;
     return solver_add_hook(s, after_step, NULL);
 }

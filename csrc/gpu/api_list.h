@@ -14,6 +14,8 @@
     X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, int))                                         \
     X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **, int))                                    \
     X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (void *))                                                       \
+    X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int *, int, int))                                       \
+    X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (void *, unsigned))                                      \
     X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (void **))                                                        \
     X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                   \
     X(cuMemAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                                                       \
@@ -26,6 +28,7 @@
     X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const struct cuda_copy *, void *))                               \
     X(cuMemsetD8Async, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                           \
     X(cuStreamCreate, cuStreamCreate, (void **, unsigned))                                                   \
+    X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (void **, unsigned, int))                      \
     X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                                         \
     X(cuStreamSynchronize, cuStreamSynchronize, (void *))                                                    \
     X(cuStreamWaitEvent, cuStreamWaitEvent, (void *, void *, unsigned))                                      \

@@ -108,6 +108,24 @@ bool gpu_launches_together(const struct gpu *gpu)
            CU_RESULT(cuDeviceGetAttribute, &value, TOGETHER, handle) == 0 && value;
 }
 
+unda_status gpu_reach(struct gpu *gpu, struct gpu *other, bool *reached)
+{
+    enum { ALREADY = 704 };
+    int own, its, can = 1;
+    *reached = true;
+    if (gpu == other)
+        return UNDA_OK;
+    TRY(CU(cuDeviceGet, &own, gpu->device));
+    TRY(CU(cuDeviceGet, &its, other->device));
+    TRY(CU(cuDeviceCanAccessPeer, &can, own, its));
+    *reached = can;
+    if (!can)
+        return UNDA_OK;
+    TRY(gpu_enter(gpu));
+    int result = CU_RESULT(cuCtxEnablePeerAccess, other->context, 0);
+    return gpu_leave_with(gpu, result == ALREADY ? UNDA_OK : cuda_status(result, "cuCtxEnablePeerAccess", __FILE__, __LINE__));
+}
+
 const unda_device_info *gpu_info(const struct gpu *gpu)
 {
     return &gpu->info;

@@ -30,6 +30,8 @@ void gpu_close(struct gpu *gpu);
 const unda_device_info *gpu_info(const struct gpu *gpu);
 /* Whether it can launch a kernel only if all blocks are on it at once. */
 bool gpu_launches_together(const struct gpu *gpu);
+/* Makes memory of another device as good as its own, for kernels and copies; *reached: whether there is a way. */
+unda_status gpu_reach(struct gpu *gpu, struct gpu *other, bool *reached);
 /* Only around calls of the driver itself; may be nested. */
 unda_status gpu_enter(struct gpu *gpu);
 void gpu_leave(struct gpu *gpu);
@@ -93,9 +95,13 @@ unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)
 
 /* ---- streams, events, graphs ---- */
 unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu);
+/* One whose blocks start before those of other streams that wait for room. */
+unda_status gpu_stream_new_first(struct gpu_stream **stream, struct gpu *gpu);
 void gpu_stream_free(struct gpu_stream *stream);
 unda_status gpu_sync(struct gpu_stream *stream); /* errors of queued work surface here */
 unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu);
+/* For order alone, which is faster: it has no time. */
+unda_status gpu_event_new_order(struct gpu_event **event, struct gpu *gpu);
 void gpu_event_free(struct gpu_event *event);
 unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream);
 /* What is queued on the stream from now on begins after the event as recorded last, on whichever stream. */

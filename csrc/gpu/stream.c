@@ -12,13 +12,24 @@ struct gpu_graph {
     void *handle; /* CUgraphExec */
 };
 
+enum { NON_BLOCKING = 1 }; /* no implicit waiting for the default stream */
+
 unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu)
 {
-    enum { NON_BLOCKING = 1 }; /* no implicit waiting for the default stream */
     struct gpu_stream *s;
     TRY(array_try(&s, 1, sizeof *s, "stream"));
     s->gpu = gpu;
     return COMPLETE(stream, s, gpu_stream_free, CU_IN(gpu, cuStreamCreate, &s->handle, NON_BLOCKING));
+}
+
+unda_status gpu_stream_new_first(struct gpu_stream **stream, struct gpu *gpu)
+{
+    enum { FIRST = -100 }; /* the driver takes the highest priority that there is */
+    struct gpu_stream *s;
+    TRY(array_try(&s, 1, sizeof *s, "stream"));
+    s->gpu = gpu;
+    return COMPLETE(stream, s, gpu_stream_free,
+                    CU_IN(gpu, cuStreamCreateWithPriority, &s->handle, NON_BLOCKING, FIRST));
 }
 
 void gpu_stream_free(struct gpu_stream *stream)
@@ -36,12 +47,23 @@ unda_status gpu_sync(struct gpu_stream *stream)
 
 /* ---- events ---- */
 
-unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu)
+static unda_status new_event(struct gpu_event **event, struct gpu *gpu, unsigned flags)
 {
     struct gpu_event *e;
     TRY(array_try(&e, 1, sizeof *e, "event"));
     e->gpu = gpu;
-    return COMPLETE(event, e, gpu_event_free, CU_IN(gpu, cuEventCreate, &e->handle, 0));
+    return COMPLETE(event, e, gpu_event_free, CU_IN(gpu, cuEventCreate, &e->handle, flags));
+}
+
+unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu)
+{
+    return new_event(event, gpu, 0);
+}
+
+unda_status gpu_event_new_order(struct gpu_event **event, struct gpu *gpu)
+{
+    enum { NO_TIME = 2 };
+    return new_event(event, gpu, NO_TIME);
 }
 
 void gpu_event_free(struct gpu_event *event)

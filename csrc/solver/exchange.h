@@ -32,7 +32,8 @@ struct exchange {
     uintptr_t from[2];          /* [cut face]: messages of all neighbours, in their order */
     int64_t bytes;              /* of all messages that are sent, or received */
     int turn;
-    void *of; /* the transport's own */
+    void *of;                 /* the engine's own */
+    unda_requests *requests; /* of messages between processes (dg/rank.c) */
 };
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "../base/base.h"
 
-/* Bytes that are 0 where another process has them become whole, on each process. */
+/* Bytes that are 0 where another process has them become whole, on each process; none at all: they meet. */
 unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte);
 /* Each process gives num values, which become the least that any of them gave. */
 unda_status ranks_least(const unda_ranks *ranks, int num, double *value);

@@ -124,6 +124,20 @@ struct finite_args {
 };
 SIZE_IS(finite_args, 40);
 
+/* Traces at cut faces, to packed memory or from it: all fields at the nodes of faces, in the order in which the faces'
+ * own elements list them. */
+struct trace_args {
+    void *state;           /* cuda/layout */
+    void *packed;          /* [num][num_face_node][num_field], of this device or of another */
+    const long long *face; /* [num]: num_face * elem + face */
+    const int *face_node;  /* [face][face node] */
+    long long num, total;  /* total: nodes of the state */
+    int num_face, num_face_node, num_node, num_field;
+    int unpack; /* 1: from packed to state */
+    int unused;
+};
+SIZE_IS(trace_args, 72);
+
 /* Moves the clocks on at the end of a batch. */
 struct clock_args {
     long long *clock; /* [2]: times, steps */

@@ -1,4 +1,4 @@
-/* state.cu: moving and checking states: gather and scatter elements, receivers, finite check, clocks.
+/* state.cu: moving and checking states: gather and scatter elements, traces at cut faces, receivers, finite check, clocks.
  * One thread per value, or one warp per receiver channel; limited by latency or by one read of the state.
  * Defines: REAL, LAYOUT. */
 #include "common/args.h"
@@ -55,6 +55,23 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     words.whole = sum;
     out[2 * c.offset] = words.half[0];
     out[2 * c.offset + 1] = words.half[1];
+}
+
+/* One thread a value, so that a warp writes what stands side by side: it may go over a link to another device. */
+extern "C" __global__ void traces(const __grid_constant__ trace_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    int values = a.num_face_node * a.num_field;
+    if (i >= a.num * values)
+        return;
+    long long face = a.face[i / values];
+    int m = (int)(i % values) / a.num_field, field = (int)(i % a.num_field);
+    int node = a.face_node[face % a.num_face * a.num_face_node + m];
+    long long at = state_index(a.total, a.num_field, a.num_node, face / a.num_face, node, field);
+    if (a.unpack)
+        ((REAL *)a.state)[at] = ((const REAL *)a.packed)[i];
+    else
+        ((REAL *)a.packed)[i] = ((const REAL *)a.state)[at];
 }
 
 /* Smallest index, as [elem][node][field], of a value that is not finite. */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 from . import _core, _cuda
@@ -26,6 +27,18 @@ def device_number(device: Any) -> int:
     if word.startswith("cuda:") and word.isascii() and word[5:].isdigit() and len(word) <= 9:
         return int(word[5:])
     raise ArgumentError(f"device is {device!r}, expected 'auto', 'cpu', 'cuda' or 'cuda:0'")
+
+
+def several(device: Any) -> tuple[str, ...]:
+    """Return the devices that share a problem; none where `device` is a single one."""
+    if isinstance(device, str):
+        if device != "cuda:all":
+            return ()
+        found = tuple(f"cuda:{i}" for i in range(num_devices()))
+        return found or ("cuda",)
+    if not isinstance(device, Sequence) or not device or not all(isinstance(one, str) for one in device):
+        raise ArgumentError(f"device is {device!r}, expected a name, or a list of names such as 'cuda:0'")
+    return tuple(device)
 
 
 def choose_device(device: Any = "auto") -> Any:

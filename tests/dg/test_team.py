@@ -1,6 +1,6 @@
 """Promises about DG in parts on the CPU: bits of one device, whatever the parts.
 
-The same on CUDA devices: test_team_cuda.py. Not here: partitions and the meshes of parts (mesh/test_partition.py).
+The same on CUDA devices: test_team_cuda.py. Not here: partitions, meshes of parts (mesh/test_partition.py).
 """
 
 import re
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 
 ON_CPU = [key for key in team_cases.RUNS if "/cpu" in key]
 NUMBERS = (1, 2, 3, 5)
-#: By default a run of each kind, and some of the table of pairs; number of parts, seed of the partition or the curve.
+#: By default a run of each kind, and some of the table of pairs.
 FEW = [key for i, key in enumerate(ON_CPU) if i % 16 == 0 or (key.startswith("dg/incident") and i % 4 == 0)]
 
 
@@ -36,7 +36,7 @@ def parts_of(i):
     ],
 )
 def test_parts_have_the_bits_of_one_device(i, key):
-    """States, traces, rates, samples, energy and dt of all physics, shapes, fluxes, integrators, boundaries."""
+    """States, traces, rates, samples, energy and dt of all physics, shapes, fluxes, integrators, walls."""
     function, *arguments = team_cases.RUNS[key]
     one = function(*arguments)
     num, seed = parts_of(i)

@@ -3,10 +3,12 @@
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
  * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _TOGETHER=1 (a launch may ask for all its
- * blocks at once), _RESIDENT=n (blocks of a multiprocessor), _SEED.
+ * blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no device reaches another's memory), _SEED.
+ * What a graph has of several streams runs in a random order that its events allow.
  * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp. */
 #include "runtime.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +19,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <random>
+#include <set>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,16 +35,20 @@ namespace {
 enum {
     INVALID_VALUE = 1, OUT_OF_MEMORY, NOT_INITIALIZED, NO_DEVICE = 100, INVALID_DEVICE, INVALID_IMAGE = 200,
     INVALID_CONTEXT, NO_BINARY = 209, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
-    OUT_OF_RESOURCES, TOO_LARGE = 720, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNMATCHED = 903
+    OUT_OF_RESOURCES, PEER_ALREADY = 704, PEER_UNSUPPORTED = 217, TOO_LARGE = 720, CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_UNMATCHED = 903, CAPTURE_UNJOINED = 904
 };
 const size_t page = 4096, shared_limit = 232448;
 typedef uint64_t u64;
 /* What is queued. touches: the addresses in device memory that it needs, none where any may be. */
-struct work { std::function<int()> does; std::vector<u64> touches; };
-typedef std::deque<work> graph;
-struct memory { char *map; size_t map_bytes, bytes; };
-struct stream { graph queue; bool capturing; int number; };
-struct event { void *where; long recorded, done; double time; }; /* recorded, done: how many times */
+struct work { std::function<int()> does; std::vector<u64> touches; int device; };
+struct node { work does; std::set<size_t> after; };
+typedef std::vector<node> graph;
+struct memory { char *map; size_t map_bytes, bytes; int device; };
+/* into: where its work is captured, last: the nodes that the next one comes after. */
+struct stream { std::deque<work> queue; graph *into; std::set<size_t> last; int number, device; };
+/* recorded, done: how many times; or it was captured, after these nodes. */
+struct event { void *where; long recorded, done; double time; graph *into; std::set<size_t> last; };
 struct module { void *handle; int file; };
 
 std::recursive_mutex mutex;
@@ -49,7 +57,9 @@ std::map<void *, stream> streams;
 size_t used;
 constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
-bool initialised, open; /* open: all device memory is accessible */
+bool initialised;
+int open = -1; /* all memory that this device reaches is accessible */
+std::set<std::pair<int, int>> peers; /* device and one whose memory it reaches */
 char detail[256] = "emulated error";
 thread_local std::vector<void *> contexts;
 thread_local int num_capture; /* as in the engine's capture mode, only this thread is restricted */
@@ -64,20 +74,28 @@ double seconds() {
     return setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count();
 }
 void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
-void protect_all(int how) {
+void close_all() {
     for (auto &m : memories)
-        protect(m.second, how);
-    open = how != PROT_NONE;
+        if (open >= 0)
+            protect(m.second, PROT_NONE);
+    open = -1;
+}
+void open_for(int device) {
+    if (open == device)
+        return;
+    close_all();
+    for (auto &m : memories)
+        if (m.second.device == device || peers.count({device, m.second.device}))
+            protect(m.second, PROT_READ | PROT_WRITE);
+    open = device;
 }
 /* A simulation has some fifty arrays, and most of what is queued are copies of one: that one alone is opened. */
-void run_one(stream &s) {
-    work first = std::move(s.queue.front());
-    s.queue.pop_front();
-    if (!open && first.touches.empty())
-        protect_all(PROT_READ | PROT_WRITE);
+void run_work(const work &first) {
+    if (first.touches.empty() || open >= 0)
+        open_for(first.device);
     std::vector<memory> opened;
     for (u64 address : first.touches)
-        if (!open)
+        if (open < 0)
             opened.push_back(std::prev(memories.upper_bound(address))->second);
     for (auto &m : opened)
         protect(m, PROT_READ | PROT_WRITE);
@@ -85,17 +103,44 @@ void run_one(stream &s) {
     for (auto &m : opened)
         protect(m, PROT_NONE);
 }
+void run_one(stream &s) {
+    work first = std::move(s.queue.front());
+    s.queue.pop_front();
+    run_work(first);
+}
+/* The nodes of a graph, each after those that it must follow, else in any order. */
+int run_graph(const graph &g) {
+    static std::mt19937 random((unsigned)setting("SEED", 1));
+    std::vector<size_t> left(g.size()), ready;
+    std::vector<std::vector<size_t>> next(g.size());
+    for (size_t i = 0; i < g.size(); i++) {
+        left[i] = g[i].after.size();
+        for (size_t before : g[i].after)
+            next[before].push_back(i);
+        if (!left[i])
+            ready.push_back(i);
+    }
+    while (!ready.empty() && !sticky) {
+        std::swap(ready[random() % ready.size()], ready.back());
+        size_t i = ready.back();
+        ready.pop_back();
+        run_work(g[i].does);
+        for (size_t after : next[i])
+            if (!--left[after])
+                ready.push_back(after);
+    }
+    return sticky;
+}
 /* Runs what is queued; device memory is closed again when it ends. */
 int run(stream &s) {
     while (!s.queue.empty())
         run_one(s);
-    if (open)
-        protect_all(PROT_NONE);
+    close_all();
     return sticky;
 }
 int run_all() {
     for (auto &s : streams)
-        if (!s.second.capturing)
+        if (!s.second.into)
             run(s.second);
     return sticky;
 }
@@ -104,9 +149,17 @@ bool inside(u64 address, size_t bytes) {
     auto m = memories.upper_bound(address);
     return m != memories.begin() && (--m, address + bytes <= m->first + m->second.bytes);
 }
-int add(void *s, std::function<int()> does, std::vector<u64> touches = {}) {
-    return streams.count(s) ? streams[s].queue.push_back({std::move(does), std::move(touches)}), 0 : (int)INVALID_HANDLE;
+int add(void *handle, std::function<int()> does, std::vector<u64> touches = {}) {
+    if (!streams.count(handle))
+        return INVALID_HANDLE;
+    stream &s = streams[handle];
+    work one = {std::move(does), std::move(touches), s.device};
+    if (!s.into)
+        return s.queue.push_back(std::move(one)), 0;
+    s.into->push_back({std::move(one), s.last});
+    return s.last = {s.into->size() - 1}, 0;
 }
+int device_of_context() { return (int)((int *)contexts.back() - device_tag); }
 int copy(std::vector<u64> device, void *to, const void *from, size_t bytes, void *s) {
     IN_CONTEXT;
     for (u64 address : device)
@@ -140,6 +193,14 @@ API cuDeviceGetAttribute(int *value, int which, int) {
     return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
+API cuDeviceCanAccessPeer(int *can, int one, int other) { ENTER; *can = one != other && setting("PEER", 1); return 0; }
+API cuCtxEnablePeerAccess(void *other, unsigned flags) {
+    IN_CONTEXT;
+    std::pair<int, int> both{device_of_context(), (int)((int *)other - device_tag)};
+    if (flags || both.first == both.second || !setting("PEER", 1))
+        return flags ? INVALID_VALUE : PEER_UNSUPPORTED;
+    return peers.insert(both).second ? 0 : (int)PEER_ALREADY;
+}
 API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }
 API cuCtxPopCurrent_v2(void **c) { IN_CONTEXT; *c = contexts.back(); contexts.pop_back(); return 0; }
 
@@ -154,7 +215,7 @@ API cuMemAlloc_v2(u64 *address, size_t bytes) {
     char *begin = map + map_bytes - page - padded;
     memset(begin, 0xff, bytes);
     mprotect(map, map_bytes, PROT_NONE);
-    memories[*address = (u64)begin] = {map, map_bytes, bytes};
+    memories[*address = (u64)begin] = {map, map_bytes, bytes, device_of_context()};
     used += bytes;
     return 0;
 }
@@ -205,25 +266,42 @@ API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
 }
 
 /* ---- streams, events, graphs ---- */
-API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {{}, false, num_stream++}; return 0; }
+API cuStreamCreate(void **s, unsigned) {
+    IN_CONTEXT;
+    *s = malloc(1);
+    streams[*s] = {{}, nullptr, {}, num_stream++, device_of_context()};
+    return 0;
+}
+API cuStreamCreateWithPriority(void **s, unsigned flags, int) { return cuStreamCreate(s, flags); }
 API cuStreamSynchronize(void *s) {
     IN_CONTEXT;
-    return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
+    return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].into ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
 }
 API cuStreamBeginCapture_v2(void *s, int) {
     IN_CONTEXT;
     int result = cuStreamSynchronize(s);
     num_capture += result == 0;
-    return result ? result : (streams[s].capturing = true, 0);
+    return result ? result : (streams[s].into = new graph, streams[s].last = {}, 0);
 }
 API cuStreamEndCapture(void *s, void **g) {
     IN_CONTEXT;
-    if (!streams.count(s) || !streams[s].capturing)
+    if (!streams.count(s) || !streams[s].into)
         return CAPTURE_UNMATCHED;
     num_capture--;
-    streams[s].capturing = false;
-    *g = new graph(std::move(streams[s].queue));
-    return streams[s].queue.clear(), 0;
+    graph *made = streams[s].into;
+    std::set<size_t> ends;
+    for (size_t i = 0; i < made->size(); i++)
+        ends.insert(i);
+    for (auto &one : *made)
+        for (size_t before : one.after)
+            ends.erase(before);
+    bool joined = std::includes(streams[s].last.begin(), streams[s].last.end(), ends.begin(), ends.end());
+    for (auto &one : streams)
+        if (one.second.into == made)
+            one.second.into = nullptr;
+    if (!joined) /* work of another stream that this one does not wait for */
+        return delete made, (int)CAPTURE_UNJOINED;
+    return *g = made, 0;
 }
 API cuStreamDestroy_v2(void *s) {
     IN_CONTEXT;
@@ -235,16 +313,18 @@ API cuGraphDestroy(void *g) { IN_CONTEXT; delete (graph *)g; return 0; }
 API cuGraphExecDestroy(void *g) { IN_CONTEXT; int result = run_all(); delete (graph *)g; return result; }
 API cuGraphLaunch(void *g, void *s) {
     IN_CONTEXT;
-    int result = 0;
-    for (auto &w : *(graph *)g)
-        result |= add(s, w.does, w.touches);
-    return result;
+    return add(s, [=] { return run_graph(*(graph *)g); });
 }
 API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; }
 API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
 API cuEventRecord(void *handle, void *s) {
     IN_CONTEXT;
     event *e = (event *)handle;
+    if (!streams.count(s))
+        return INVALID_HANDLE;
+    e->into = streams[s].into, e->last = streams[s].last;
+    if (e->into)
+        return 0;
     if (num_capture)
         return CAPTURE_UNSUPPORTED;
     e->where = s, e->recorded++;
@@ -257,6 +337,19 @@ API cuEventRecord(void *handle, void *s) {
 API cuStreamWaitEvent(void *s, void *handle, unsigned) {
     IN_CONTEXT;
     event *e = (event *)handle;
+    if (!streams.count(s))
+        return INVALID_HANDLE;
+    if (e->into) { /* the stream joins the capture */
+        stream &one = streams[s];
+        if (one.into && one.into != e->into)
+            return CAPTURE_UNSUPPORTED;
+        if (!one.into && !one.queue.empty())
+            run(one);
+        one.last = one.into ? one.last : std::set<size_t>();
+        one.into = e->into;
+        one.last.insert(e->last.begin(), e->last.end());
+        return 0;
+    }
     void *where = e->where;
     long wanted = e->recorded;
     return add(s, [=] {

@@ -1,15 +1,15 @@
 """Time a method on a device and compare the rate with the device's limits.
 
-Not here: the cases (bench_dg.py, bench_fd.py).
+Not here: the cases (bench_dg.py, bench_fd.py, bench_sem.py), several devices (bench_scaling.py).
 """
 
 from __future__ import annotations
 
 import argparse
 
-from . import bench_dg, bench_fd, bench_sem
+from . import bench_dg, bench_fd, bench_scaling, bench_sem
 
-METHODS = {"dg": bench_dg, "fd": bench_fd, "sem": bench_sem}
+METHODS = {"dg": bench_dg, "fd": bench_fd, "sem": bench_sem, "scaling": bench_scaling}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -70,7 +70,7 @@ def set_wave(sim: DG) -> None:
         sim._solver.write(lib.UNDA_STATE, first, values)
 
 
-def simulation(mesh: Mesh, physics: str, case: Mapping[str, Any], device: str, **more: Any) -> DG:
+def simulation(mesh: Mesh, physics: str, case: Mapping[str, Any], device: Any, **more: Any) -> DG:
     """Return a box of one material between free or perfectly conducting walls, at rest."""
     medium, wall = _MEDIA[physics]
     return DG(mesh, medium, boundary={"*": wall}, device=device, **case, **more)

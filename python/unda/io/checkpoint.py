@@ -15,7 +15,7 @@ import numpy as np
 
 from .._core import lib, new
 from ..errors import FileError
-from ..limits import device_number
+from ..limits import device_number, several
 from ..problem.incident import PlaneWave
 from ..problem.medium import Acoustic, Elastic, Maxwell
 from ..problem.source import Source
@@ -59,8 +59,9 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
     ----------
     path : str or Path
     device : str or list of str, optional
-        Where to continue, on any number of devices; by default where it ran, divided along the curve. Bits are the same on the same engine and model of
-        GPU. A model that lacks what the file's kernel needs, such as tensor cores, goes on with what
+        Where to continue, on any number of devices; by default where it ran, of several with parts along
+        the curve. Bits are the same on the same engine and model of GPU. A model that lacks what the
+        file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
 
     Returns
@@ -81,7 +82,7 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
     >>> sim.save("run.h5")  # doctest: +SKIP
     >>> again = unda.load("run.h5")  # doctest: +SKIP
     """
-    if isinstance(device, str) and device not in ("auto", "cuda:all"):
+    if device is not None and device != "auto" and not several(device):
         device_number(device)
     with _hdf.reading(path, "simulation") as file:
         header = _hdf.header(file, "simulation")
@@ -110,7 +111,10 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
 def _where(config: dict[str, Any]) -> str | list[str]:
     """Return the device on which a simulation ran, or the list of them."""
     if "team" in config:
-        return [str(one) for one in _hdf.entry(_hdf.entry(config, "team", dict), "devices", list)]
+        found = [str(one) for one in _hdf.entry(_hdf.entry(config, "team", dict), "devices", list)]
+        if not found:
+            raise FileError("config.team.devices is an empty list, expected names of devices")
+        return found
     return str(_hdf.entry(config, "device", str))
 
 

@@ -1,12 +1,12 @@
 """Teams: one problem on several devices, each with a part of the mesh.
 
-Not here: which cell belongs to which part (``problem/partition.py``), how parts run together (``csrc/dg/team.c``).
+Not here: which cell belongs to which part (``problem/partition.py``), how parts run together
+(``csrc/dg/team.c``).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from .. import _core
 from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_number, num_devices
+from ..limits import device_number, several
 from ..problem.partition import Partition
 
 if TYPE_CHECKING:
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 #: Words for unda_transport, from 0 on.
 TRANSPORTS = ("auto", "peer", "host")
 _CPU_PARTS = "UNDA_CPU_PARTS"
-
-
-def several(device: Any) -> tuple[str, ...]:
-    """Return the devices of a team; none where `device` is a single one."""
-    if isinstance(device, str):
-        if device != "cuda:all":
-            return ()
-        found = tuple(f"cuda:{i}" for i in range(num_devices()))
-        return found or ("cuda",)
-    if not isinstance(device, Sequence) or not device or not all(isinstance(one, str) for one in device):
-        raise ArgumentError(f"device is {device!r}, expected a name, or a list of names such as 'cuda:0'")
-    return tuple(device)
 
 
 def _number(device: str) -> int:
@@ -50,8 +38,9 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
     """Parts on the CPU are for tests: threads of one solver share all its memory, and are as fast."""
     if os.environ.get(_CPU_PARTS) != "1":
         raise ArgumentError(
-            f"device is {list(devices)}: parts of one process on the CPU take turns and are slower than device='cpu', "
-            f"whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows them, for tests"
+            f"device is {list(devices)}: parts of one process on the CPU take turns, and are slower than "
+            f"device='cpu', whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows "
+            "them, for tests"
         )
 
 
@@ -80,8 +69,8 @@ class Team:
     members : tuple of Member
         What each part has.
     transport : str
-        How traces travel: "peer", by stores into the other device's memory; "host", through memory of the host;
-        "memory", on the CPU.
+        How traces travel: "peer", by stores into the other device's memory; "host", through memory of the
+        host; "memory", on the CPU.
     """
 
     def __init__(self, devices: tuple[str, ...], partition: Partition, transport: int) -> None:
@@ -128,8 +117,8 @@ class Team:
         nodes, fields, real = self._trace
         return "\n".join(
             [
-                f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} fields x "
-                f"{real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
+                f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} "
+                f"fields x {real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
                 *(
                     "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
                     for row in rows

@@ -1,0 +1,216 @@
+/* exchange_cuda.c: traces at cut faces between devices: stores into the neighbour's memory, or copies through the host's.
+ * Each part has a second stream for them, so that inner elements are computed meanwhile:
+ *
+ *     begin   the second stream waits for the state; packs it; `sent`
+ *     end     it waits for `sent` of each neighbour; unpacks; the first stream waits for that
+ *
+ * An event is recorded before anything is queued that waits for it, and by the thread that queues all: nothing on a device
+ * waits for what may come later. Next: cuda/common/state.cu (traces). */
+#include "../solver/exchange.h"
+#include "cuda.h"
+
+#include "common/index.h"
+
+#include <string.h>
+
+struct cuda_exchange {
+    struct gpu_stream *stream;
+    struct gpu_event *ready, *sent, *received;
+    gpu_ptr own, ghost; /* [cut face]: num_face * elem + face */
+    gpu_ptr from[2], packed[2];
+    char *host[2]; /* page-locked, as `packed`: by way of the host */
+    struct gpu_pool pool;
+    unda_solver **neighbor; /* [neighbour]: its part */
+    int64_t *there;         /* [neighbour]: where it has the message for this part [bytes] */
+};
+
+static struct cuda_exchange *own(const unda_solver *s)
+{
+    return s->exchange->of;
+}
+static const struct mesh_part *cut_of(const unda_solver *s)
+{
+    return &dg_tables(s)->space.mesh->part;
+}
+
+/* ---- kernels ---- */
+
+static unda_status launch(unda_solver *s, gpu_ptr faces, int64_t num, uintptr_t packed, bool unpack)
+{
+    struct dg_cuda *t = tables(s);
+    const struct space *space = &dg_tables(s)->space;
+    struct trace_args a = {.state = POINTER(t->buffer[BUF_Q]),
+                           .packed = (void *)packed,
+                           .face = POINTER(faces),
+                           .face_node = POINTER(t->face_node),
+                           .num = num,
+                           .total = space_num_total(space) * space->num_node,
+                           .num_face = space->num_face,
+                           .num_face_node = space->num_face_node,
+                           .num_node = space->num_node,
+                           .num_field = dg_tables(s)->physics->num_field,
+                           .unpack = unpack};
+    struct gpu_shape shape = gpu_threads(num * dg_num_trace(s));
+    return num ? gpu_launch(&t->traces, own(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+unda_status dg_cuda_exchange_begin(unda_solver *s)
+{
+    struct exchange *x = s->exchange;
+    const struct mesh_part *cut = cut_of(s);
+    TRY(gpu_event_record(own(s)->ready, tables(s)->stream));
+    TRY(gpu_stream_wait(own(s)->stream, own(s)->ready));
+    for (int32_t i = 0; i < cut->num_neighbor; i++)
+        TRY(launch(s, own(s)->own + (gpu_ptr)(8 * cut->first[i]), cut->first[i + 1] - cut->first[i],
+                   x->link[i].to[x->turn], false));
+    if (x->transport->begin)
+        TRY(x->transport->begin(s));
+    return gpu_event_record(own(s)->sent, own(s)->stream);
+}
+
+unda_status dg_cuda_exchange_end(unda_solver *s)
+{
+    struct exchange *x = s->exchange;
+    for (int32_t i = 0; i < cut_of(s)->num_neighbor; i++)
+        TRY(gpu_stream_wait(own(s)->stream, own(own(s)->neighbor[i])->sent));
+    if (x->transport->end)
+        TRY(x->transport->end(s));
+    TRY(launch(s, own(s)->ghost, cut_of(s)->num_cut, x->from[x->turn], true));
+    x->turn ^= 1;
+    TRY(gpu_event_record(own(s)->received, own(s)->stream));
+    return gpu_stream_wait(tables(s)->stream, own(s)->received);
+}
+
+/* ---- by way of the host ---- */
+
+static unda_status to_host(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    return x->bytes ? gpu_download_async(own(s)->stream, own(s)->host[x->turn], own(s)->packed[x->turn], x->bytes)
+                    : UNDA_OK;
+}
+
+/* Message by message, as they stand in the neighbours' memory. */
+static unda_status from_host(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    gpu_ptr to = own(s)->from[x->turn];
+    for (int32_t i = 0; i < cut_of(s)->num_neighbor; i++) {
+        TRY(gpu_upload_async(own(s)->stream, to, own(own(s)->neighbor[i])->host[x->turn] + own(s)->there[i],
+                             x->link[i].bytes));
+        to += (gpu_ptr)x->link[i].bytes;
+    }
+    return UNDA_OK;
+}
+
+static const struct transport peer = {.name = "peer"};
+static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
+
+/* ---- creation ---- */
+
+void dg_cuda_exchange_free(unda_solver *s)
+{
+    struct cuda_exchange *c = s->exchange ? s->exchange->of : NULL;
+    if (!c)
+        return;
+    struct gpu *gpu = tables(s)->gpu;
+    for (int turn = 0; turn < 2; turn++)
+        gpu_host_free(gpu, c->host[turn]);
+    gpu_pool_free(&c->pool);
+    gpu_event_free(c->ready);
+    gpu_event_free(c->sent);
+    gpu_event_free(c->received);
+    gpu_stream_free(c->stream);
+    array_free(c->neighbor);
+    array_free(c->there);
+    array_free(c);
+    s->exchange->of = NULL;
+}
+
+/* Its neighbours' solvers, and where each has what it sends to this part. */
+static unda_status list_neighbors(unda_solver *const *part, unda_solver *s)
+{
+    const struct mesh_part *cut = cut_of(s);
+    struct cuda_exchange *c = own(s);
+    TRY(array_try(&c->neighbor, cut->num_neighbor, sizeof *c->neighbor, "exchange"));
+    TRY(array_try(&c->there, cut->num_neighbor, sizeof *c->there, "exchange"));
+    for (int32_t i = 0; i < cut->num_neighbor; i++) {
+        c->neighbor[i] = part[cut->neighbor[i]];
+        const struct mesh_part *its = cut_of(c->neighbor[i]);
+        int32_t back = 0;
+        while (its->neighbor[back] != cut->which)
+            back++;
+        c->there[i] = its->first[back] * dg_num_trace(s) * s->real_bytes;
+    }
+    return UNDA_OK;
+}
+
+static unda_status make(unda_solver *s, bool by_host)
+{
+    struct dg_cuda *t = tables(s);
+    struct exchange *x = s->exchange;
+    struct cuda_exchange *c;
+    int64_t bytes = x->bytes, faces = 8 * cut_of(s)->num_cut;
+    TRY(array_try(&x->of, 1, sizeof *c, "exchange"));
+    c = x->of;
+    x->transport = by_host ? &host : &peer;
+    TRY(gpu_stream_new_first(&c->stream, t->gpu));
+    TRY(gpu_event_new_order(&c->ready, t->gpu));
+    TRY(gpu_event_new_order(&c->sent, t->gpu));
+    TRY(gpu_event_new_order(&c->received, t->gpu));
+    TRY(gpu_pool_copy(&c->pool, t->stream, &c->own, cut_of(s)->own, faces, "cut faces"));
+    TRY(gpu_pool_copy(&c->pool, t->stream, &c->ghost, cut_of(s)->ghost, faces, "cut faces"));
+    for (int turn = 0; turn < 2; turn++) {
+        TRY(gpu_pool_alloc(&c->pool, t->gpu, &c->from[turn], bytes, "traces at cut faces"));
+        x->from[turn] = (uintptr_t)c->from[turn];
+        if (!by_host)
+            continue;
+        TRY(gpu_pool_alloc(&c->pool, t->gpu, &c->packed[turn], bytes, "traces at cut faces"));
+        if (bytes)
+            TRY(gpu_host_alloc(t->gpu, &c->host[turn], bytes, "traces at cut faces"));
+        for (int32_t i = 0; i < cut_of(s)->num_neighbor; i++)
+            x->link[i].to[turn] = (uintptr_t)c->packed[turn] +
+                                  (uintptr_t)(cut_of(s)->first[i] * dg_num_trace(s) * s->real_bytes);
+    }
+    s->device_bytes += (by_host ? 4 : 2) * bytes + 2 * faces;
+    return UNDA_OK;
+}
+
+/* Equal devices have the same kernels, and these the same bits. */
+static unda_status check_equal(const unda_solver *one, const unda_solver *other)
+{
+    const unda_device_info *a = gpu_info(tables(one)->gpu), *b = gpu_info(tables(other)->gpu);
+    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm || strcmp(a->name, b->name) != 0)
+        FAIL(UNDA_ERR_ARG, "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each other, "
+             "and their kernels' bits must be the same", one->options.device, a->name, a->num_sm,
+             other->options.device, b->name, b->num_sm);
+    return UNDA_OK;
+}
+
+/* Whether each part reaches the memory of those that it sends to. */
+static unda_status reach_all(unda_solver *const *part, int32_t num_part, bool *reached)
+{
+    *reached = true;
+    for (int32_t p = 0; p < num_part; p++)
+        for (int32_t i = 0; i < cut_of(part[p])->num_neighbor && *reached; i++)
+            TRY(gpu_reach(tables(part[p])->gpu, tables(part[cut_of(part[p])->neighbor[i]])->gpu, reached));
+    return UNDA_OK;
+}
+
+unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transport)
+{
+    bool reached = false;
+    for (int32_t p = 1; p < num_part; p++)
+        TRY(check_equal(part[0], part[p]));
+    if (transport != UNDA_TRANSPORT_HOST)
+        TRY(reach_all(part, num_part, &reached));
+    if (transport == UNDA_TRANSPORT_PEER && !reached)
+        FAIL(UNDA_ERR_DEVICE, "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
+    for (int32_t p = 0; p < num_part; p++)
+        TRY(make(part[p], !reached));
+    for (int32_t p = 0; p < num_part; p++)
+        TRY(list_neighbors(part, part[p]));
+    if (reached)
+        dg_link_parts(part, num_part);
+    return UNDA_OK;
+}
