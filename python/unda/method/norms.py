@@ -72,7 +72,7 @@ def reference_coordinates(mesh: Any, elem: np.ndarray, places: np.ndarray) -> np
 def _measures(sim: Any, points: np.ndarray, weights: np.ndarray) -> Callable[[slice], np.ndarray]:
     """Return the function of elements that gives the volume of each of their cubature points."""
     if sim.mesh.shape == "tet":
-        jacobian = sim.mesh.volumes[: len(sim.element_dt)] / weights.sum()
+        jacobian = sim.mesh.volumes / weights.sum()
         return lambda part: weights * jacobian[part, None]
     shape = sim.mesh._info.shape
     slopes = interpolation(shape, sim.degree, points) @ derivatives(shape, sim.degree)
@@ -99,7 +99,7 @@ def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
     measures = _measures(sim, points, weights)
     sums = np.empty((2, len(sim.fields), len(q)))  # of each cell
     for first in range(0, len(q), _BATCH):
-        part = slice(first, first + _BATCH)
+        part = slice(first, min(first + _BATCH, len(q)))
         place = np.einsum("pn,eni->epi", interpolate, x[part])
         values = call_at("exact", exact, [place[..., axis] for axis in range(3)], sim.t)
         values = field_values(values, sim.fields, place.shape[:2], "the exact solution")

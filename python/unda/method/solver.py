@@ -89,12 +89,6 @@ class Solver:
     def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL, rank_mesh: Any = None) -> None:
         given = _core.NULL if rank_mesh is None else rank_mesh.given()
         self._handle: Any = _new_solver(mesh, options, team, given)
-        if rank_mesh is not None:
-            from .messages import Messages
-
-            self.ranks = rank_mesh.ranks
-            self._messages = Messages(self, rank_mesh.ranks)
-            self.transport = self._messages.transport
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
@@ -102,6 +96,12 @@ class Solver:
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
+        if rank_mesh is not None:
+            from .messages import Messages
+
+            self.ranks = rank_mesh.ranks
+            self._messages = Messages(self, rank_mesh.ranks)
+            self.transport = self._messages.transport
 
     @property
     def is_open(self) -> bool:
