@@ -449,9 +449,9 @@ typedef struct unda_ranks {
     int32_t which;        /* this one */
     int64_t num_elem;     /* of the whole mesh */
     const int64_t *place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
-    /* word[i] becomes the bitwise or of the word[i] of all processes, which call it alike. Another value than 0: this
-     * process could not, and neither will the others. */
-    int32_t (*unite)(void *of, int64_t num_word, uint64_t *word);
+    /* bytes[i] becomes the bitwise or of the bytes[i] of all processes, which call it alike; num_byte may be 0. Another
+     * value than 0: this process could not, and neither will the others. */
+    int32_t (*unite)(void *of, int64_t num_byte, void *bytes);
     void *of;
 } unda_ranks;
 /* As unda_solver_new, of a part of a mesh. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole

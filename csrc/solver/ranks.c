@@ -4,31 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 1 << 20 }; /* words at a time: libraries of messages count in 32 bits */
-
-static unda_status unite(const unda_ranks *ranks, int64_t num_word, uint64_t *word)
-{
-    for (int64_t at = 0; at == 0 || at < num_word; at += BATCH) {
-        int64_t num = num_word - at < BATCH ? num_word - at : BATCH;
-        if (ranks->unite(ranks->of, num, word + at))
-            FAIL(UNDA_ERR_INTERNAL, "process %d of %d could not go on with the others", ranks->which,
-                 ranks->num_rank);
-    }
-    return UNDA_OK;
-}
+enum { BATCH = 1 << 28 }; /* bytes at a time: libraries of messages count in 32 bits */
 
 unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte)
 {
-    uint64_t last = 0;
-    int64_t whole = num_byte / 8, rest = num_byte % 8;
-    char *end = (char *)bytes + 8 * whole;
-    if (whole || !rest)
-        TRY(unite(ranks, whole, bytes));
-    if (!rest)
-        return UNDA_OK;
-    memcpy(&last, end, (size_t)rest);
-    TRY(unite(ranks, 1, &last));
-    memcpy(end, &last, (size_t)rest);
+    for (int64_t at = 0; at == 0 || at < num_byte; at += BATCH) {
+        int64_t num = num_byte - at < BATCH ? num_byte - at : BATCH;
+        if (ranks->unite(ranks->of, num, (char *)bytes + at))
+            FAIL(UNDA_ERR_INTERNAL, "process %d of %d could not go on with the others", ranks->which,
+                 ranks->num_rank);
+    }
     return UNDA_OK;
 }
 

@@ -127,11 +127,14 @@ class Ranks:
         return -self.least(-value)
 
     def united(self, array: np.ndarray) -> np.ndarray:
-        """Return an array whose rows are 0 but in one process, with all of them; of 8 bytes a number."""
+        """Return an array whose rows are 0 but in one process, with all of them."""
         self.meet("united")
-        words = np.ascontiguousarray(array).view(np.uint64)
-        self.comm.Allreduce(self._mpi.IN_PLACE, words, op=self._mpi.BOR)
-        return words.view(array.dtype)
+        whole = np.array(array)
+        self._or([whole.reshape(-1).view(np.uint8), self._mpi.BYTE])
+        return whole
+
+    def _or(self, data: Any) -> None:
+        self.comm.Allreduce(self._mpi.IN_PLACE, data, op=self._mpi.BOR)
 
     def gathered(self, rows: np.ndarray, places: np.ndarray, num: int) -> np.ndarray | None:
         """Return in process 0 an array of num rows, to which each process gives those of its places."""
@@ -195,18 +198,17 @@ class Ranks:
     def unite(self) -> Any:
         """The function of unda_ranks; it lives as long as this object."""
 
-        def unite(_: Any, num: int, words: Any) -> int:
+        def unite(_: Any, num: int, at: Any) -> int:
             try:
                 self.meet("united values")
                 if num:
-                    array = np.frombuffer(_core.buffer(words, 8 * num), np.uint64)
-                    self.comm.Allreduce(self._mpi.IN_PLACE, array, op=self._mpi.BOR)
+                    self._or([_core.buffer(at, num), num, self._mpi.BYTE])
             except BaseException as error:
                 self._failure = error
                 return 1
             return 0
 
-        return _core.callback("int32_t(void *, int64_t, uint64_t *)", unite)
+        return _core.callback("int32_t(void *, int64_t, void *)", unite)
 
     def end(self, error: BaseException) -> None:
         """End all processes if the others do not know of an error: they wait for messages of a stage."""
