@@ -84,10 +84,10 @@ unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     return kernel_check(&s->options, s->engine->kernels);
 }
 
-static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+/* A part of a mesh is for a team or for one of many processes. */
+static unda_status refuse_part(const unda_solver *s, const unda_mesh *mesh)
 {
-    TRY(solver_begin(s, mesh, o));
-    if (s->method->on_mesh && mesh && mesh->num_owned < mesh->num_elem && !s->ranks)
+    if (mesh && mesh->num_owned < mesh->num_elem && !s->ranks)
         FAIL(UNDA_ERR_ARG,
              "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
              mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
@@ -156,8 +156,9 @@ static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
-    TRY(begin(s, mesh, o));
+    TRY(solver_begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
+    TRY(refuse_part(s, mesh));
     TRY(begin_team(s));
     TRY(begin_rank(s, mesh));
     TRY(s->method->create(s, mesh, o));
@@ -211,7 +212,7 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, mesh, options));
+    TRY(solver_begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
     TRY(s.method->sizes(&s, mesh, options));
     TRY(s.engine->forecast(&s));
@@ -225,7 +226,7 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
 {
     CHECK_SIZE(resources, unda_kernel_resources);
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, NULL, options));
+    TRY(solver_begin(&s, NULL, options));
     if (!s.engine->compile)
         FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
              options->device, s.engine->name);
