@@ -423,6 +423,11 @@ typedef enum unda_transport {
  * ("resident") is refused. options.device is ignored. team: borrowed. NULL: no team, unda_solver_new. */
 UNDA_API unda_status unda_solver_new_team(unda_solver **solver, const unda_mesh *mesh,
                                           const unda_solver_options *options, const unda_team *team);
+/* What unda_solver_forecast says, for a team: host_bytes of all parts, device_bytes [num_part]. Traces go by stores into the
+ * other device's memory, unless the team says otherwise. */
+UNDA_API unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda_solver_options *options,
+                                               const unda_team *team, int64_t *host_bytes,
+                                               int64_t *device_bytes);
 /* What one part of a team has. */
 typedef struct unda_member {
     int64_t size_bytes;

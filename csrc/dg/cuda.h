@@ -38,10 +38,9 @@ struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_event *order; /* of a part: between its stream and the first part's (cuda_team.c) */
-    struct gpu_blas *blas; /* of a kernel that needs it */
+    struct gpu_blas *blas;   /* of a kernel that needs it */
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
-    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, find_bad,
-        advance;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, find_bad, advance;
     struct plan plan;
     struct resident resident;
     int64_t num_block;
@@ -114,13 +113,17 @@ void points_free(unda_solver *s);
 void batches_free(struct dg_cuda *t);
 struct dg_args dg_cuda_arguments(const unda_solver *s, const struct stage *stage);
 
-unda_status dg_cuda_advance(unda_solver *s, int64_t time); /* the device's clock to the present step */
+unda_status dg_cuda_advance(unda_solver *s, int64_t time);    /* the device's clock to the present step */
 bool dg_cuda_graph_pays(const unda_solver *s, int64_t bytes); /* of a state of so many bytes on a device */
 
 /* exchange_cuda.c */
 unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
+void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
+                        int64_t *device);
 unda_status dg_cuda_exchange_begin(unda_solver *s);
 unda_status dg_cuda_exchange_end(unda_solver *s);
+/* Before a stage whose state does not come from the stage before. */
+unda_status dg_cuda_exchange_follow(unda_solver *s);
 void dg_cuda_exchange_free(unda_solver *s);
 
 /* cuda_team.c */

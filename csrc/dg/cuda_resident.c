@@ -187,7 +187,7 @@ int64_t resident_forecast(const unda_solver *s, const struct plan *stage)
 {
     struct plan plan, given = *stage;
     bool asked = kernel_part(&s->options, "resident") > 1;
-    return option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
+    return !s->exchange && option(&given) && is_resident_there(s, asked, &plan) ? table_bytes(s, &plan) : 0;
 }
 
 unda_status resident_plan(unda_solver *s)
@@ -201,7 +201,8 @@ unda_status resident_plan(unda_solver *s)
     t->resident.asked = *most > 1;
     if (s->exchange && t->resident.asked)
         FAIL(UNDA_ERR_ARG,
-             "resident is %d on several devices, expected 1 or nothing: a launch of many steps would wait for another one",
+             "resident is %d on several devices, expected 1 or nothing: a launch of many steps would wait "
+             "for another one",
              *most);
     bool pays = t->resident.asked || is_small(s, tile);
     if (s->exchange || *most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||

@@ -17,6 +17,8 @@ static unda_status spread(unda_solver *s)
     TRY(gpu_event_record(tables(team->part[0])->order, stream_of(s, 0)));
     for (int32_t p = 1; p < team->num_part; p++)
         TRY(gpu_stream_wait(stream_of(s, p), tables(team->part[0])->order));
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(dg_cuda_exchange_follow(team->part[p]));
     return UNDA_OK;
 }
 static unda_status collect(unda_solver *s)

@@ -52,6 +52,13 @@ unda_status dg_cpu_exchange_end(unda_solver *s)
     return UNDA_OK;
 }
 
+void dg_cpu_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
+                       int64_t *device)
+{
+    (void)num_cut, (void)by_host, (void)device;
+    *host += 2 * x->bytes;
+}
+
 unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport)
 {
     (void)transport; /* there is one */
@@ -63,6 +70,7 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transpor
             TRY(array_own(&dg_cpu_tables(part[p])->owned, &from, x->bytes, 1, "traces at cut faces"));
             x->from[turn] = (uintptr_t)from;
         }
+        dg_cpu_join_bytes(x, 0, false, &part[p]->host_bytes, NULL);
     }
     dg_link_parts(part, num_part);
     return UNDA_OK;

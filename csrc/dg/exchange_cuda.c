@@ -1,9 +1,13 @@
 /* exchange_cuda.c: traces at cut faces between devices: stores into the neighbour's memory, or copies through the host's.
- * Each part has a second stream for them, so that inner elements are computed meanwhile:
+ * Each part has a second stream, whose blocks start first, for them and for border elements; the first one computes inner
+ * elements meanwhile. Only border elements read ghosts, so that the second stream of a stage needs of the first one no more
+ * than its stage before:
  *
- *     begin   the second stream waits for the state; packs it; `sent`
- *     end     it waits for `sent` of each neighbour; unpacks; the first stream waits for that
+ *     begin    packs what border elements were in the stage before; `sent`
+ *     end      waits for `sent` of each neighbour; unpacks
+ *     border   waits for the first stream's stage before; border elements; the first stream waits for them
  *
+ * Kernels of several functions, which share memory, compute border elements after the inner ones, on the first stream.
  * An event is recorded before anything is queued that waits for it, and by the thread that queues all: nothing on a device
  * waits for what may come later. Next: cuda/common/state.cu (traces). */
 #include "../solver/exchange.h"
@@ -54,12 +58,21 @@ static unda_status launch(unda_solver *s, gpu_ptr faces, int64_t num, uintptr_t 
     return num ? gpu_launch(&t->traces, own(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
+/* What was queued on the first stream so far comes before what follows on the second. */
+unda_status dg_cuda_exchange_follow(unda_solver *s)
+{
+    TRY(gpu_event_record(own(s)->ready, tables(s)->stream));
+    return gpu_stream_wait(own(s)->stream, own(s)->ready);
+}
+
 unda_status dg_cuda_exchange_begin(unda_solver *s)
 {
     struct exchange *x = s->exchange;
     const struct mesh_part *cut = cut_of(s);
-    TRY(gpu_event_record(own(s)->ready, tables(s)->stream));
-    TRY(gpu_stream_wait(own(s)->stream, own(s)->ready));
+    if (x->border)
+        TRY(gpu_event_record(own(s)->ready, tables(s)->stream));
+    else
+        TRY(dg_cuda_exchange_follow(s));
     for (int32_t i = 0; i < cut->num_neighbor; i++)
         TRY(launch(s, own(s)->own + (gpu_ptr)(8 * cut->first[i]), cut->first[i + 1] - cut->first[i],
                    x->link[i].to[x->turn], false));
@@ -77,8 +90,24 @@ unda_status dg_cuda_exchange_end(unda_solver *s)
         TRY(x->transport->end(s));
     TRY(launch(s, own(s)->ghost, cut_of(s)->num_cut, x->from[x->turn], true));
     x->turn ^= 1;
+    if (x->border)
+        return UNDA_OK;
     TRY(gpu_event_record(own(s)->received, own(s)->stream));
     return gpu_stream_wait(tables(s)->stream, own(s)->received);
+}
+
+/* On the second stream, in the place of the first. */
+static unda_status stage_border(unda_solver *s, const struct stage *stage, int64_t end)
+{
+    struct dg_cuda *t = tables(s);
+    struct gpu_stream *first = t->stream;
+    TRY(gpu_stream_wait(own(s)->stream, own(s)->ready));
+    t->stream = own(s)->stream;
+    unda_status status = s->engine->stage(s, stage, 0, end);
+    t->stream = first;
+    TRY(status);
+    TRY(gpu_event_record(own(s)->received, own(s)->stream));
+    return gpu_stream_wait(first, own(s)->received);
 }
 
 /* ---- by way of the host ---- */
@@ -86,8 +115,9 @@ unda_status dg_cuda_exchange_end(unda_solver *s)
 static unda_status to_host(unda_solver *s)
 {
     const struct exchange *x = s->exchange;
-    return x->bytes ? gpu_download_async(own(s)->stream, own(s)->host[x->turn], own(s)->packed[x->turn], x->bytes)
-                    : UNDA_OK;
+    return x->bytes
+               ? gpu_download_async(own(s)->stream, own(s)->host[x->turn], own(s)->packed[x->turn], x->bytes)
+               : UNDA_OK;
 }
 
 /* Message by message, as they stand in the neighbours' memory. */
@@ -145,6 +175,13 @@ static unda_status list_neighbors(unda_solver *const *part, unda_solver *s)
     return UNDA_OK;
 }
 
+void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
+                        int64_t *device)
+{
+    *host += by_host ? 2 * x->bytes : 0;
+    *device += (by_host ? 4 : 2) * x->bytes + 2 * 8 * num_cut;
+}
+
 static unda_status make(unda_solver *s, bool by_host)
 {
     struct dg_cuda *t = tables(s);
@@ -154,6 +191,7 @@ static unda_status make(unda_solver *s, bool by_host)
     TRY(array_try(&x->of, 1, sizeof *c, "exchange"));
     c = x->of;
     x->transport = by_host ? &host : &peer;
+    x->border = t->plan.kernel->num_function == 1 ? stage_border : NULL;
     TRY(gpu_stream_new_first(&c->stream, t->gpu));
     TRY(gpu_event_new_order(&c->ready, t->gpu));
     TRY(gpu_event_new_order(&c->sent, t->gpu));
@@ -172,7 +210,7 @@ static unda_status make(unda_solver *s, bool by_host)
             x->link[i].to[turn] = (uintptr_t)c->packed[turn] +
                                   (uintptr_t)(cut_of(s)->first[i] * dg_num_trace(s) * s->real_bytes);
     }
-    s->device_bytes += (by_host ? 4 : 2) * bytes + 2 * faces;
+    dg_cuda_join_bytes(x, cut_of(s)->num_cut, by_host, &s->host_bytes, &s->device_bytes);
     return UNDA_OK;
 }
 
@@ -180,10 +218,13 @@ static unda_status make(unda_solver *s, bool by_host)
 static unda_status check_equal(const unda_solver *one, const unda_solver *other)
 {
     const unda_device_info *a = gpu_info(tables(one)->gpu), *b = gpu_info(tables(other)->gpu);
-    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm || strcmp(a->name, b->name) != 0)
-        FAIL(UNDA_ERR_ARG, "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each other, "
-             "and their kernels' bits must be the same", one->options.device, a->name, a->num_sm,
-             other->options.device, b->name, b->num_sm);
+    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
+        strcmp(a->name, b->name) != 0)
+        FAIL(UNDA_ERR_ARG,
+             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
+             "other, "
+             "and their kernels' bits must be the same",
+             one->options.device, a->name, a->num_sm, other->options.device, b->name, b->num_sm);
     return UNDA_OK;
 }
 
@@ -205,7 +246,8 @@ unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transpo
     if (transport != UNDA_TRANSPORT_HOST)
         TRY(reach_all(part, num_part, &reached));
     if (transport == UNDA_TRANSPORT_PEER && !reached)
-        FAIL(UNDA_ERR_DEVICE, "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
+        FAIL(UNDA_ERR_DEVICE,
+             "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
     for (int32_t p = 0; p < num_part; p++)
         TRY(make(part[p], !reached));
     for (int32_t p = 0; p < num_part; p++)

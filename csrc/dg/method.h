@@ -10,6 +10,7 @@
 /* At most this many slots of exact data: they are counted in 32 bits. */
 enum { MAX_SLOT = INT32_MAX - 64 };
 
+struct exchange;
 struct dg_engine {
     struct engine base; /* first: an engine of DG is one of these */
     /* States of elements to `out`, or from `in`; the other one is NULL. */
@@ -20,6 +21,9 @@ struct dg_engine {
     unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
     /* Of the part of a process: makes the buffers of its messages (rank.h). NULL: the engine has none. */
     unda_status (*join_rank)(unda_solver *part);
+    /* Bytes that this takes of each kind of memory for a part that has so many of messages and cut faces. */
+    void (*join_bytes)(const struct exchange *exchange, int64_t num_cut, bool by_host, int64_t *host,
+                       int64_t *device);
     /* Runs the steps of a call of a team, whose parts have this engine (team.h). */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
 };

@@ -62,19 +62,24 @@ static unda_status new_exchange(unda_solver *part)
     return UNDA_OK;
 }
 
-unda_status dg_team_begin_part(unda_solver *s, int32_t p, const unda_mesh *local, int kind,
-                               const unda_solver_options *own)
+/* The sizes of a part, whose mesh and options are its own; kind: unda_metric of the whole mesh. */
+static unda_status size_part(unda_solver *part, const unda_mesh *local, const unda_solver_options *own,
+                             int kind, int64_t num_whole)
 {
-    struct dg_team *team = dg_team_of(s);
-    unda_solver *part;
-    TRY(array_try(&part, 1, sizeof *part, "solver"));
-    team->part[p] = part;
     TRY(solver_begin(part, local, own));
     TRY(dg_make_sizes(part, local, own));
     if (kind)
         dg_set_metric(dg_tables(part), kind);
-    dg_tables(part)->num_whole = team->num_elem;
+    dg_tables(part)->num_whole = num_whole;
     return UNDA_OK;
+}
+
+unda_status dg_team_begin_part(unda_solver *s, int32_t p, const unda_mesh *local, int kind,
+                               const unda_solver_options *own)
+{
+    struct dg_team *team = dg_team_of(s);
+    TRY(array_try(&team->part[p], 1, sizeof **team->part, "solver"));
+    return size_part(team->part[p], local, own, kind, team->num_elem);
 }
 
 unda_status dg_team_end_part(unda_solver *part, const unda_mesh *local, const unda_solver_options *own)
@@ -83,7 +88,14 @@ unda_status dg_team_end_part(unda_solver *part, const unda_mesh *local, const un
     return new_exchange(part);
 }
 
-/* The tables of part p; kind: unda_metric of the whole mesh. */
+static unda_status choose_kind(const unda_mesh *mesh, const unda_solver_options *o, int *kind)
+{
+    *kind = 0;
+    return mesh->shape == UNDA_HEX ? space_choose_metric(mesh, kernel_part(o, "metric"), o->degree, kind)
+                                   : UNDA_OK;
+}
+
+/* The tables of part p. */
 static unda_status make_part(unda_solver *s, int32_t p, int kind, const unda_solver_options *o)
 {
     struct dg_team *team = dg_team_of(s);
@@ -148,12 +160,11 @@ unda_status dg_team_new(unda_solver *s, const unda_mesh *mesh, int32_t num_part,
 
 static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    int kind = 0;
+    int kind;
     TRY(check_team(s, mesh));
     TRY(dg_team_new(s, mesh, s->split->num_part, mesh->num_elem, o));
     struct dg_team *team = dg_team_of(s);
-    if (mesh->shape == UNDA_HEX)
-        TRY(space_choose_metric(mesh, kernel_part(o, "metric"), o->degree, &kind));
+    TRY(choose_kind(mesh, o, &kind));
     s->dt_stable = INFINITY;
     for (int32_t p = 0; p < team->num_part; p++) {
         TRY(make_part(s, p, kind, o));
@@ -221,6 +232,44 @@ void dg_link_parts(unda_solver *const *part, int32_t num_part)
 }
 
 /* ---- description ---- */
+
+/* Of a part that has tables of sizes alone. */
+static void free_sizes(unda_solver *part)
+{
+    if (part->method)
+        part->method->destroy(part);
+}
+
+static unda_status forecast_part(const unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                                 int kind, int32_t p, int64_t *host, int64_t *device)
+{
+    __attribute__((cleanup(release_mesh))) unda_mesh *local = NULL;
+    struct exchange exchange = {0};
+    __attribute__((cleanup(free_sizes))) unda_solver part = {.exchange = &exchange};
+    unda_solver_options own = *o;
+    own.device = s->split->device[p];
+    TRY(unda_mesh_part(&local, mesh, s->split->num_part, s->split->part, p));
+    TRY(size_part(&part, local, &own, kind, mesh->num_elem));
+    TRY(part.engine->forecast(&part));
+    exchange.bytes = local->part.num_cut * dg_num_trace(&part) * part.real_bytes;
+    *host += part.host_bytes;
+    *device = part.device_bytes;
+    dg_engine(&part)->join_bytes(&exchange, local->part.num_cut, s->split->transport == UNDA_TRANSPORT_HOST,
+                                 host, device);
+    return UNDA_OK;
+}
+
+static unda_status forecast(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                            int64_t *host_bytes, int64_t *device_bytes)
+{
+    int kind;
+    TRY(check_team(s, mesh));
+    TRY(choose_kind(mesh, o, &kind));
+    *host_bytes = 0;
+    for (int32_t p = 0; p < s->split->num_part; p++)
+        TRY(forecast_part(s, mesh, o, kind, p, host_bytes, &device_bytes[p]));
+    return UNDA_OK;
+}
 
 static void info(const unda_solver *s, unda_solver_info *info)
 {
@@ -367,6 +416,13 @@ static int64_t border_end(const unda_solver *part)
     return end < space->num_owned ? end : space->num_owned;
 }
 
+static unda_status stage_border(unda_solver *part, const struct stage *stage)
+{
+    int64_t end = border_end(part);
+    return part->exchange->border ? part->exchange->border(part, stage, end)
+                                  : part->engine->stage(part, stage, 0, end);
+}
+
 static int64_t block(const unda_solver *s)
 {
     return dg_team_of(s)->num_elem;
@@ -385,7 +441,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(team->part[p]->engine->exchange_end(team->part[p]));
     for (int32_t p = 0; p < team->num_part; p++)
-        TRY(team->part[p]->engine->stage(team->part[p], stage, 0, border_end(team->part[p])));
+        TRY(stage_border(team->part[p], stage));
     return UNDA_OK;
 }
 
@@ -500,7 +556,8 @@ const struct method dg_team_method = {.name = "DG",
                                       .clear_incident = dg_team_clear_incident,
                                       .element_dt = dg_team_element_dt,
                                       .exact_points = dg_team_exact_points,
-                                      .member = member};
+                                      .member = member,
+                                      .forecast = forecast};
 
 const struct method dg_rank_method = {.name = "DG",
                                       .on_mesh = true,

@@ -123,7 +123,8 @@ unda_status gpu_reach(struct gpu *gpu, struct gpu *other, bool *reached)
         return UNDA_OK;
     TRY(gpu_enter(gpu));
     int result = CU_RESULT(cuCtxEnablePeerAccess, other->context, 0);
-    return gpu_leave_with(gpu, result == ALREADY ? UNDA_OK : cuda_status(result, "cuCtxEnablePeerAccess", __FILE__, __LINE__));
+    return gpu_leave_with(
+        gpu, result == ALREADY ? UNDA_OK : cuda_status(result, "cuCtxEnablePeerAccess", __FILE__, __LINE__));
 }
 
 const unda_device_info *gpu_info(const struct gpu *gpu)

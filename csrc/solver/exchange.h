@@ -4,6 +4,7 @@
  *
  *     exchange_begin   packs the present state to link[i].to[turn]; then begin of the transport, if it has one
  *     exchange_end     end of the transport, if it has one; unpacks from[turn]; turn is the other one then
+ *     border           a stage of border elements, the first `end`; NULL: the engine's
  *
  * Buffers stay where they are. Two take turns, so that a part may send while its neighbour still unpacks what it sent
  * before: it cannot be two stages ahead, since it waits for what the neighbour sends.
@@ -32,7 +33,8 @@ struct exchange {
     uintptr_t from[2];          /* [cut face]: messages of all neighbours, in their order */
     int64_t bytes;              /* of all messages that are sent, or received */
     int turn;
-    void *of;                 /* the engine's own */
+    unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
+    void *of;                /* the engine's own */
     unda_requests *requests; /* of messages between processes (dg/rank.c) */
 };
 

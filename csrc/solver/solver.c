@@ -101,6 +101,20 @@ static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
     return UNDA_OK;
 }
 
+/* A solver of several parts, if it is to be one, routes all to theirs. */
+static unda_status begin_team(unda_solver *s)
+{
+    if (!s->split)
+        return UNDA_OK;
+    CHECK_SIZE(s->split, unda_team);
+    if (!s->method->team)
+        FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
+             s->split->num_part);
+    s->method = s->method->team;
+    s->engine = s->method->engine(&s->options);
+    return UNDA_OK;
+}
+
 static double choose_dt(const unda_solver_options *o, double stable)
 {
     double most = (o->cfl > 0 ? o->cfl : 0.9) * stable;
@@ -119,20 +133,6 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
     if (s->method->prepare)
         TRY(s->method->prepare(s));
     return s->engine->retime ? s->engine->retime(s) : UNDA_OK;
-}
-
-/* A solver of several parts, if it is to be one, routes all to theirs. */
-static unda_status begin_team(unda_solver *s)
-{
-    if (!s->split)
-        return UNDA_OK;
-    CHECK_SIZE(s->split, unda_team);
-    if (!s->method->team)
-        FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
-             s->split->num_part);
-    s->method = s->method->team;
-    s->engine = s->method->engine(&s->options);
-    return UNDA_OK;
 }
 
 /* Likewise a solver of one of many processes. */
@@ -219,6 +219,18 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
     *host_bytes = s.host_bytes;
     *device_bytes = s.device_bytes;
     return UNDA_OK;
+}
+
+unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda_solver_options *options,
+                                      const unda_team *team, int64_t *host_bytes, int64_t *device_bytes)
+{
+    if (!team || !host_bytes || !device_bytes)
+        FAIL(UNDA_ERR_ARG, "team, host_bytes or device_bytes is NULL");
+    unda_solver s = {.split = team};
+    TRY(solver_begin(&s, mesh, options));
+    TRY(need_mesh(&s, mesh));
+    TRY(begin_team(&s));
+    return s.method->forecast(&s, mesh, options, host_bytes, device_bytes);
 }
 
 unda_status unda_kernel_compile(const unda_solver_options *options, int32_t compute_capability,

@@ -122,6 +122,8 @@ struct method {
     unda_status (*member)(const unda_solver *s, int32_t which, unda_member *member);
     unda_status (*message)(const unda_solver *s, int32_t which, unda_message *message);
     unda_status (*set_requests)(unda_solver *s, const unda_requests *requests);
+    unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
+                            int64_t *host_bytes, int64_t *device_bytes); /* of a team */
 };
 extern const struct method dg_method, fd_method, sem_method, dg_team_method, dg_rank_method;
 

@@ -140,6 +140,31 @@ static unda_status run_hexahedra(void)
     return status;
 }
 
+static unda_status run_team_faults(void)
+{
+    int num_same = 0, num_seen = 0;
+    TRY_HERE(team_faults(&num_same, &num_seen));
+    printf("same=%d\nseen=%d\n", num_same, num_seen);
+    return UNDA_OK;
+}
+
+/* The same of DG in three parts on one device. */
+static unda_status run_team(void)
+{
+    int num_failed = 0;
+    rig_parts = 3;
+    TRY_HERE(fail_each(use_rig, rig_device < 0 ? 1 : 7, &num_failed));
+    struct rig rig = {0};
+    unda_status status =
+        rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3, .threads = 2});
+    status = status == UNDA_OK ? rig_use(&rig, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? rig_step(&rig, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    rig_free(&rig);
+    return status;
+}
+
 static unda_status run_grid_memory(void)
 {
     int num_failed = 0;
@@ -365,6 +390,8 @@ static const struct {
     {"lifecycle", run_lifecycle},
     {"memory", run_memory},
     {"hexahedra", run_hexahedra},
+    {"team", run_team},
+    {"team_faults", run_team_faults},
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},

@@ -6,6 +6,7 @@
 
 int32_t rig_device = UNDA_DEVICE_CPU;
 int32_t rig_shape = UNDA_TET;
+int32_t rig_parts = 1;
 
 /* An incident wave at faces between elements, at walls and absorbing sides of every third element. */
 static unda_status add_incident(struct rig *rig, const int32_t *boundary)
@@ -49,7 +50,13 @@ unda_status rig_new(struct rig *rig, const unda_solver_options *options)
     full.material = materials[0];
     full.boundary = boundary;
     TRY_HERE(unda_box_mesh_new(&rig->mesh, &box));
-    TRY_HERE(unda_solver_new(&rig->solver, rig->mesh, &full));
+    int32_t part[6 * NUM_ELEM], device[8];
+    for (int i = 0; i < 6 * NUM_ELEM; i++)
+        part[i] = i * i % 7 % rig_parts; /* any */
+    for (int p = 0; p < 8; p++)
+        device[p] = rig_device;
+    unda_team team = {.size_bytes = sizeof team, .num_part = rig_parts, .part = part, .device = device};
+    TRY_HERE(unda_solver_new_team(&rig->solver, rig->mesh, &full, rig_parts > 1 ? &team : NULL));
     TRY_HERE(add_incident(rig, boundary));
     rig->info.size_bytes = sizeof rig->info;
     TRY_HERE(unda_solver_get_info(rig->solver, &rig->info));

@@ -28,6 +28,7 @@ struct rig {
 };
 
 extern int32_t rig_shape;  /* of the cells; UNDA_TET unless set */
+extern int32_t rig_parts;  /* in which DG is cut; 1 unless set */
 extern int32_t rig_device; /* of all solvers; UNDA_DEVICE_CPU unless set */
 
 /* size_bytes, device, material and boundary of options are filled in here. */
@@ -71,6 +72,9 @@ unda_status ranges(const char *kernel);
 /* parts.c: parts of meshes as spaces see them; inner faces that are turned, neighbours that are wrong, and faults that
  * were put in and seen. */
 unda_status parts(int *num_turned, int *num_wrong, int *num_seen);
+
+/* team.c: runs in parts that have the bits of one, which is the one without a fault; runs whose fault was seen. */
+unda_status team_faults(int *num_same, int *num_seen);
 
 /* refusals.c: calls everything with arguments that must be refused. */
 unda_status refusals(void);

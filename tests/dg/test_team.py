@@ -182,6 +182,15 @@ def test_a_checkpoint_goes_on_in_any_number_of_parts(tmp_path):
         np.testing.assert_array_equal(one.receivers[0][name], sim.receivers[0][name])
 
 
+def test_memory_is_forecast():
+    mesh, medium = _box(), unda.Acoustic(rho=1.0, c=1.0)
+    for options in ({"device": ["cpu"] * 3}, {"device": "cpu"}):
+        found = unda.DG.forecast(mesh, medium, degree=2, **options)
+        with unda.DG(mesh, medium, degree=2, **options) as sim:
+            assert (found["host"], found["device"]) == (sim.memory["host"], 0)
+    assert unda.DG.forecast(mesh, medium, degree=2, device=["cpu"] * 3)["part 2"] == 0
+
+
 def test_one_device_in_a_list_is_that_device():
     assert _small(["cpu"]).team is None
 

@@ -4,6 +4,7 @@ On the stand-in there are three devices; a machine with one has many parts on it
 """
 
 import itertools
+import shutil
 import threading
 
 import bits_dg
@@ -14,11 +15,13 @@ import team_cases
 import unda
 from team_cases import any_partition, differences, in_parts
 from test_cuda_engine import mesh_for, random_medium, random_state, run
+from unda import _core, _cuda
 from unda.errors import ArgumentError, DeviceError, UnstableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 
 REAL = cuda_device.prepare()
+KERNELS = _cuda.kernel_dir()
 ON_DEVICE = [key for key in team_cases.RUNS if "/cpu" not in key]
 FEW = ON_DEVICE[5::36]
 
@@ -57,7 +60,7 @@ def test_parts_have_the_bits_of_one_device(i, key):
 #: Every kernel, with what its tiles and layouts of states do: degrees, precisions, both updates.
 TETS = ("fused", "blocks", "tensor", "node", "element", "microblock")
 HEXES = ("columns", "lines", "base", "f1", "f1s")
-KERNELS = [
+WITH_KERNELS = [
     (kernel, dtype, integrator)
     for kernel, dtype, integrator in itertools.product(TETS + HEXES, ("float32", "float64"), ("lsrk4", "ab3"))
     if (kernel, dtype) != ("tensor", "float64")
@@ -78,7 +81,7 @@ def _kernel_run(mesh, kernel, dtype, integrator, physics, **where):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("i", "case"), numbered(KERNELS, KERNELS[1::6]))
+@pytest.mark.parametrize(("i", "case"), numbered(WITH_KERNELS, WITH_KERNELS[1::6]))
 def test_parts_have_the_bits_of_one_device_with_every_kernel(i, case):
     kernel, dtype, integrator = case
     physics = ("acoustic", "elastic", "maxwell")[i % 3]
@@ -134,6 +137,36 @@ def test_the_order_of_streams_does_not_matter(monkeypatch, order):
     monkeypatch.setenv("UNDA_EMULATOR_EAGER", order)
     for transport in ("auto", "host"):
         assert differences(one, _long(devices(3), (7, 18), transport=transport)) == []
+
+
+#: Faults of kernel `traces`: what it says, and what it would say.
+FAULTS = {
+    "dropped": (
+        "if (i >= a.num * values)\n        return;",
+        "if (i >= (a.num - 1) * values)\n        return;",
+    ),
+    "turned": ("* a.num_face_node + m];", "* a.num_face_node + (a.unpack ? m : a.num_face_node - 1 - m)];"),
+    "another field": ("face / a.num_face, node, field)", "face / a.num_face, node, a.unpack ? field : 0)"),
+}
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_traces_is_seen(tmp_path, fault):
+    """One face is dropped, nodes are in the other order, another field is sent."""
+    one = _long("cuda:0", (3,))
+    shutil.copytree(KERNELS, tmp_path / "cuda")
+    file = tmp_path / "cuda" / "common" / "state.cu"
+    right, wrong = FAULTS[fault]
+    assert file.read_text().count(right) == 1
+    file.write_text(file.read_text().replace(right, wrong))
+    _core.check(_core.lib.unda_set_kernel_dir(str(tmp_path / "cuda").encode()))
+    try:
+        assert "state" in differences(one, _long(devices(3), (3,)))
+    except UnstableError:  # memory of the stand-in begins as NaN
+        assert fault == "dropped"
+    finally:
+        _core.check(_core.lib.unda_set_kernel_dir(str(KERNELS).encode()))
 
 
 @pytest.mark.gpu_or_stand_in
@@ -192,5 +225,8 @@ def test_all_devices_are_one_word():
 def test_a_team_names_its_devices_and_their_memory():
     sim = unda.DG(mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0), degree=2, device=devices(3))
     assert sum(one.memory for one in sim.team.members) == sim.memory["device"] > 0
+    found = unda.DG.forecast(sim.mesh, sim.medium, degree=2, device=devices(3))
+    assert found["device"] == sim.memory["device"] and found["host"] == sim.memory["host"]
+    assert [found[f"part {i}"] for i in range(3)] == [one.memory for one in sim.team.members]
     assert " + ".join(devices(3)) in repr(sim) and "by peer" in repr(sim)
     assert sim.profile(runs=1)["stage"]["seconds"] > 0

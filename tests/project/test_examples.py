@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cuda_device
 import numpy as np
 import pytest
 import unda
@@ -14,9 +15,9 @@ EXAMPLES = ROOT / "examples"
 ENVIRONMENT = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def run(folder, name, *words):
+def run(folder, name, *words, **more):
     command = [sys.executable, EXAMPLES / name, *words]
-    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT | more, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -45,6 +46,18 @@ def test_a_sweep_on_dask_has_its_orders(tmp_path):
     said = run(tmp_path, "sweep_dask.py", "--quick")
     assert said.count(": order") == 6 and "Maxwell, N = 2" in said
     assert (tmp_path / "sweep_dask.png").stat().st_size > 20000
+
+
+@pytest.mark.gpu_or_stand_in
+def test_two_devices_have_the_traces_of_one(tmp_path):
+    cuda_device.prepare()
+    said = run(tmp_path, "two_gpus.py", "--quick", **{**os.environ, "UNDA_EMULATOR_DEVICES": "2"})
+    assert "2 parts by peer" in said and said.endswith("the same bits\n")
+
+
+def test_two_devices_are_named_where_there_is_none(tmp_path):
+    said = run(tmp_path, "two_gpus.py", "--quick", UNDA_LIBCUDA="/nowhere/libcuda.so.1")
+    assert said.startswith("no CUDA device: this example needs one")
 
 
 def test_the_layered_model_loses_energy_and_is_reciprocal(tmp_path):

@@ -46,8 +46,8 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "refusals.c"
-    sources = [ROOT / "tests" / "c" / name for name in names]
+    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "team.c"
+    sources = [ROOT / "tests" / "c" / name for name in (*names, "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]
@@ -102,6 +102,18 @@ def test_any_allocation_of_hexahedra_may_fail_and_a_step_makes_none(device):
     found = succeeds("hexahedra", device)
     assert found["refused"] == "1"
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
+
+
+@EACH_DEVICE
+def test_any_allocation_of_a_team_may_fail_and_a_step_makes_none(device):
+    found = succeeds("team", device)
+    assert int(found["failed"]) > (200 if device == "cpu" else 30) and found["allocations"] == "0"
+
+
+def test_a_face_that_is_dropped_turned_or_a_stage_late_is_seen():
+    """Of traces that a part receives; without a fault its state is that of one device."""
+    found = succeeds("team_faults")
+    assert (found["same"], found["seen"]) == ("1", "3")
 
 
 @EACH_DEVICE
@@ -169,7 +181,7 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
 def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
     found = succeeds(f"ranges_{kernel}", device)
     assert found["cases"] == found["same"] == "10"
-    assert found["exchanges"] == found["ended"] and int(found["exchanges"]) >= 10 * 6
+    assert found["inner"] == found["border"] and int(found["inner"]) >= 10 * 6
 
 
 def test_parts_of_a_mesh_have_its_neighbours_and_turns_and_any_allocation_of_them_may_fail():

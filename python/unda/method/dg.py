@@ -231,7 +231,8 @@ class DG(Simulation):
         Returns
         -------
         dict of str to int
-            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. Of
+            several devices also those of each: "part 0", "part 1", ...
 
         Examples
         --------
@@ -241,7 +242,10 @@ class DG(Simulation):
         >>> unda.DG.forecast(mesh, medium, degree=3, device="cpu")["device"]
         0
         """
-        return forecast(mesh._handle, dg_options(Given.of(cls, mesh, medium, **keywords))[0])
+        given = Given.of(cls, mesh, medium, **keywords)
+        team = team_of(given)
+        options = dg_options(given)[0]
+        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 

@@ -32,11 +32,20 @@ class Ahead(NamedTuple):
     times: np.ndarray
 
 
-def forecast(mesh: Any, options: Any) -> dict[str, int]:
-    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
-    bytes_ = new("int64_t[2]")
-    _core.check(lib.unda_solver_forecast(mesh, options, bytes_, bytes_ + 1))
-    return {"host": int(bytes_[0]), "device": int(bytes_[1])}
+def forecast(mesh: Any, options: Any, team: Any = _core.NULL) -> dict[str, int]:
+    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL.
+
+    Of a team (unda_team) those of each part on its device as well: "part 0", "part 1", ...
+    """
+    parts = 1 if team == _core.NULL else int(team.num_part)
+    host, device = new("int64_t *"), new("int64_t[]", parts)
+    if team == _core.NULL:
+        _core.check(lib.unda_solver_forecast(mesh, options, host, device))
+    else:
+        _core.check(lib.unda_solver_forecast_team(mesh, options, team, host, device))
+    each = [int(one) for one in device]
+    more = {f"part {i}": one for i, one in enumerate(each)} if team != _core.NULL else {}
+    return {"host": int(host[0]), "device": sum(each), **more}
 
 
 def _new_solver(mesh: Any, options: Any, team: Any, ranks: Any) -> Any:
@@ -50,7 +59,7 @@ def _new_solver(mesh: Any, options: Any, team: Any, ranks: Any) -> Any:
             lib.unda_solver_free,
         )
     except OutOfMemoryError as error:
-        needed = forecast(mesh, options)
+        needed = forecast(mesh, options, team)
         listed = "".join(f"\n  {sim!r}" for sim in living if sim._solver.is_open) or " none"
         raise OutOfMemoryError(
             f"{error}; the simulation takes {needed['host'] / 1e9:.3g} GB on the host and "
