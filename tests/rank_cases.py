@@ -95,7 +95,10 @@ def in_processes(comm, partition):
 
 def compare(keys):
     """Run each key in one process and in all; process 0 prints what differs."""
+    import cuda_device
     from mpi4py import MPI
+
+    cuda_device.prepare()
     from team_cases import RUNS, any_partition, differences
 
     comm = MPI.COMM_WORLD

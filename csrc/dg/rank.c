@@ -62,7 +62,7 @@ void dg_rank_info(const unda_solver *s, unda_solver_info *info)
 
 /* ---- messages ---- */
 
-static unda_status begin_messages(unda_solver *part)
+unda_status dg_rank_begin_messages(unda_solver *part)
 {
     const unda_requests *r = part->exchange->requests;
     if (part->exchange->bytes && !r)
@@ -72,7 +72,7 @@ static unda_status begin_messages(unda_solver *part)
     return UNDA_OK;
 }
 
-static unda_status end_messages(unda_solver *part)
+unda_status dg_rank_end_messages(unda_solver *part)
 {
     const unda_requests *r = part->exchange->requests;
     if (r && r->num && r->wait(r->num, r->request, r->status))
@@ -80,7 +80,7 @@ static unda_status end_messages(unda_solver *part)
     return UNDA_OK;
 }
 
-static const struct transport messages = {.name = "mpi", .begin = begin_messages, .end = end_messages};
+static const struct transport messages = {.name = "mpi", .begin = dg_rank_begin_messages, .end = dg_rank_end_messages};
 
 unda_status dg_rank_join(unda_solver *part)
 {
@@ -96,6 +96,8 @@ void dg_link_rank(unda_solver *part, uintptr_t send, uintptr_t receive)
     struct exchange *x = part->exchange;
     const struct mesh_part *cut = &dg_tables(part)->space.mesh->part;
     int64_t at = 0;
+    x->message[0] = (char *)send;
+    x->message[1] = (char *)receive;
     for (int turn = 0; turn < 2; turn++)
         x->from[turn] = receive;
     for (int32_t i = 0; i < cut->num_neighbor; i++) {
@@ -110,11 +112,12 @@ unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *m
     const struct mesh_part *cut = &dg_team_of(s)->mesh->part;
     if (which < 0 || which >= cut->num_neighbor)
         FAIL(UNDA_ERR_ARG, "which is %d, expected a neighbour within 0..%d", which, cut->num_neighbor - 1);
+    int64_t at = cut->first[which] * dg_num_trace(own_part(s)) * s->real_bytes;
     *message = (unda_message){.size_bytes = sizeof *message,
                               .num_byte = x->link[which].bytes,
                               .rank = cut->neighbor[which],
-                              .send = (void *)x->link[which].to[0],
-                              .receive = (void *)(x->from[0] + (x->link[which].to[0] - x->link[0].to[0]))};
+                              .send = x->message[0] + at,
+                              .receive = x->message[1] + at};
     return UNDA_OK;
 }
 

@@ -35,7 +35,9 @@ struct exchange {
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
     void *of;                /* the engine's own */
-    unda_requests *requests; /* of messages between processes (dg/rank.c) */
+    /* Of a process (dg/rank.c): requests of its messages; where these are in host memory, sent and received. */
+    unda_requests *requests;
+    char *message[2];
 };
 
 #endif

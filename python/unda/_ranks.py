@@ -107,13 +107,24 @@ class Ranks:
         return comm is self or self._mpi.Comm.Compare(comm, self.comm) in (self._mpi.IDENT, self._mpi.CONGRUENT)
 
     @cached_property
-    def threads(self) -> int:
-        """CPU threads of this process: its share of the cores on which it and others of its machine may run."""
+    def _beside(self) -> tuple[int, int]:
+        """Number of this process among those of its machine; its CPU threads."""
         host = self.comm.Split_type(self._mpi.COMM_TYPE_SHARED)
         allowed = sorted(os.sched_getaffinity(0))
         sharing = host.allgather(allowed).count(allowed)
+        place = int(host.rank)
         host.Free()
-        return max(1, len(allowed) // sharing)
+        return place, max(1, len(allowed) // sharing)
+
+    @property
+    def place(self) -> int:
+        """Number of this process among those of its machine."""
+        return self._beside[0]
+
+    @property
+    def threads(self) -> int:
+        """CPU threads of this process: its share of the cores on which it and others of its machine may run."""
+        return self._beside[1]
 
     # ---- numbers ----
 
