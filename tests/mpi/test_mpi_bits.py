@@ -36,6 +36,19 @@ def test_processes_have_the_bits_of_one(num):
     assert runs_that_differ(num, FEW[num % 2 :: 2]) == []
 
 
+#: On a CUDA device, or its stand-in: by way of the host.
+ON_DEVICE = [
+    key
+    for i, key in enumerate(key for key in team_cases.RUNS if "/fused" in key or "/node" in key or "/lines" in key)
+    if i % 40 == 0 or key == "hex/checkpoint/lsrk4/lines"
+]
+
+
+@pytest.mark.gpu_or_stand_in
+def test_processes_on_devices_have_the_bits_of_one():
+    assert runs_that_differ(2, ON_DEVICE) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("num", [1, 2, 3, 5])
 def test_any_number_of_processes_has_the_bits_of_one(num):

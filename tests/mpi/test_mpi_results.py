@@ -88,6 +88,13 @@ for medium in (
 ):
     same(medium, medium)
     same(medium, medium if first else None)  # process 0 has it alone
+
+mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (2, 1, 1), shape="hex")
+part = unda.scatter(mesh if first else None, comm)
+assert part.num_elem == mesh.num_elem == 2  # a cell and a ghost: as many as the whole has, in another order
+medium = unda.Acoustic(rho=[1.0, 2.0], c=1.0)
+same(medium, medium)
+same(medium, medium if first else None)
 """
 
 

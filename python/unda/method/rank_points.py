@@ -115,7 +115,10 @@ def same_medium(mesh: RankMesh, medium: Any, degree: int) -> tuple[Medium, dict[
     rows = ranks.scattered((lambda rank: table[cells[rank]]) if ranks.rank == 0 else None)
     columns = np.moveaxis(rows if per == "node" else rows[:, 0], -1, 0)
     values = dict(zip(kind.parameters, map(np.ascontiguousarray, columns), strict=True))
-    return ranks.together("medium", lambda: kind(per=per, **values)), config
+    own = ranks.together("medium", lambda: kind(per=per, **values))
+    for value in own._values.values():
+        value.of_part = True
+    return own, config
 
 
 def _checked(medium: Any) -> Medium:

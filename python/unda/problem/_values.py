@@ -247,6 +247,8 @@ class InArray(Value):
 class ByCell(InArray):
     """One number per cell of the mesh, or per node of each: a private array."""
 
+    of_part = False  # of the cells and ghosts that a process has, not of the whole mesh
+
     def on(self, mesh: Any) -> Array:
         if isinstance(mesh, Block):
             raise _wrong_shape(self.rule.name, self.values, mesh)
@@ -264,7 +266,7 @@ class ByCell(InArray):
 
     def _here(self, mesh: Any) -> NDArray[Any]:
         """Return the rows of a process's cells and ghosts, where the array is of the whole mesh."""
-        if self.shape[0] != getattr(mesh, "num_whole", -1):
+        if self.of_part or self.shape[0] != getattr(mesh, "num_whole", -1):
             return self.values
         return np.asarray(self.values[mesh.global_cells])
 
