@@ -125,6 +125,10 @@ all_raise(unda.ArgumentError, "expected a whole Mesh there", lambda: unda.DG(Non
 all_raise(unda.ArgumentError, "2 parts", lambda: make(partition=mesh.partition(2) if comm.rank == 0 else "curve"))
 all_raise(unda.ArgumentError, "one device", lambda: unda.DG(mesh, medium, comm=comm, device=["cpu", "cpu"]))
 all_raise(unda.ArgumentError, "looks at the whole problem", lambda: make().check())
+all_raise((unda.Error, FileNotFoundError), "none.msh", lambda: unda.scatter(lambda: unda.read_mesh("none.msh"), comm))
+all_raise(unda.ArgumentError, "SEM runs in one process", lambda: unda.SEM(
+    unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex"), medium, comm=comm))
+all_raise(unda.ArgumentError, "FD runs in one process", lambda: unda.FD(unda.Grid((8, 8, 8), 1.0), medium, comm=comm))
 all_raise(unda.ArgumentError, "expected a communicator", lambda: unda.DG(mesh, medium, comm=3))
 """ + GO_ON)  # fmt: skip
 

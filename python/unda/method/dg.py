@@ -86,8 +86,8 @@ class DG(Simulation):
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
     comm : mpi4py.MPI.Intracomm, optional
         Processes that share the problem, each with a part of the mesh, such as ``MPI.COMM_WORLD``: all of them make
-        the same simulation and call the same methods in the same order (docs/scaling.md). Process 0 gives the mesh,
-        or all give what `scatter` made of it; the medium is given by all, or by process 0 alone. `partition` says
+        the same simulation and call the same methods in the same order (docs/scaling.md). Process 0 gives the mesh
+        or a function that makes it, or all give what `scatter` made of it; the medium is given by all, or by process 0 alone. `partition` says
         which cell belongs to which process. Receivers, samples, energies and errors are whole in each process, and
         have the bits of one; arrays of states are of own cells, ``mesh.own_cells``.
     tune : bool

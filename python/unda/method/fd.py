@@ -21,7 +21,7 @@ from ..problem.grid import Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
 from . import grid_check, grid_plane, norms, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .fd_options import fd_options
@@ -85,6 +85,8 @@ class FD(Simulation):
         Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
+    comm : None
+        Processes of MPI share problems of `DG` alone; anything else is refused.
 
     Attributes
     ----------
@@ -133,8 +135,10 @@ class FD(Simulation):
         window: str | int | None = "auto",
         tune: bool = False,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("FD", comm)
         if flag("tune", tune):
             from .tune import tuned_grid
 

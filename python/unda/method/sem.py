@@ -21,7 +21,7 @@ from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from . import mesh_blowup, mesh_plane, norms, sem_check, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .sem_fields import Nodal, SemFields
@@ -73,6 +73,8 @@ class SEM(Simulation):
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
+    comm : None
+        Processes of MPI share problems of `DG` alone; anything else is refused.
 
     Attributes
     ----------
@@ -126,8 +128,10 @@ class SEM(Simulation):
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("SEM", comm)
         options, self._material, self._boundaries, chosen = sem_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self.medium = mesh, medium

@@ -86,7 +86,7 @@ class RankMesh(LocalMesh):
 
 
 def scatter(
-    mesh: Mesh | None, comm: Any, *, partition: str | Partition = "curve"
+    mesh: Mesh | Callable[[], Mesh] | None, comm: Any, *, partition: str | Partition = "curve"
 ) -> RankMesh:
     """Give each process of MPI its part of a mesh, with its ghosts.
 
@@ -94,8 +94,9 @@ def scatter(
 
     Parameters
     ----------
-    mesh : Mesh or None
-        In process 0; what other processes give is ignored.
+    mesh : Mesh, callable or None
+        In process 0: the mesh, or a function that makes it there, so that all processes hear of its errors. What
+        the others give is ignored.
     comm : mpi4py.MPI.Intracomm
         The processes, such as ``MPI.COMM_WORLD``; one part for each.
     partition : {"curve", "metis"} or Partition, optional
@@ -114,8 +115,7 @@ def scatter(
     Examples
     --------
     >>> from mpi4py import MPI  # doctest: +SKIP
-    >>> mesh = unda.read_mesh("basin.msh") if MPI.COMM_WORLD.rank == 0 else None  # doctest: +SKIP
-    >>> mesh = unda.scatter(mesh, MPI.COMM_WORLD)  # doctest: +SKIP
+    >>> mesh = unda.scatter(lambda: unda.read_mesh("basin.msh"), MPI.COMM_WORLD)  # doctest: +SKIP
     >>> sim = unda.DG(mesh, unda.Elastic(rho=2700.0, vp=6000.0, vs=3464.0))  # doctest: +SKIP
     """
     ranks = comm if isinstance(comm, Ranks) else Ranks(comm)
@@ -126,6 +126,7 @@ def scatter(
 
 
 def _plan(mesh: Any, ranks: Ranks, partition: Any) -> tuple[Partition, _Whole]:
+    mesh = mesh() if callable(mesh) else mesh
     if not isinstance(mesh, Mesh) or isinstance(mesh, LocalMesh):
         raise ArgumentError(f"mesh is {mesh!r} in process 0, expected a whole Mesh there")
     if not isinstance(partition, Partition):
