@@ -12,6 +12,9 @@ enum { ROWS, LOTS, BLOCKS, UNROLL, AHEAD, NUM_PART };
 /* Elements of a block, which tensor cores take at a time; rows of their operator; most triples of nodes of a lot. */
 enum { TILE = 8, PIECE = 16, MOST_TRIPLES = 16, WARP = 32 };
 
+/* Nodes beside a single tile, which are taken otherwise (cuda/dg/tensor_rest.h). */
+enum { REST = 8 };
+
 /* Pieces of the operator for so many rows, and for so many triples of them. */
 static int num_piece(int rows)
 {
@@ -42,31 +45,48 @@ static struct turns face_turns(const struct dg *dg)
     return (struct turns){num, num / 3, num % 3};
 }
 
-/* Words of the operator for a tile of triples: D_1, lift of face 1, lift of face 0. */
-static int tile_words(const struct dg *dg, int triples)
-{
-    int all = num_piece(3 * triples);
-    return PIECE * (all * round_up(dg->space.num_node, 8) +
-                    (all + num_piece(triples)) * round_up(dg->space.num_face_node, 8));
-}
-
-/* Tiles of triples. */
-static int num_tile(const unda_solver *s, int triples)
-{
-    struct turns t = node_turns(s);
-    return (t.run + t.kept + triples - 1) / triples;
-}
-
-/* Where the operator begins: behind the rows. */
-static int operator_words(const struct dg *dg)
-{
-    return round_up(HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node, 4);
-}
-
 /* As CHUNKS of cuda/dg/block_columns.h. */
 static int num_chunk(const struct dg *dg)
 {
     return dg->physics->grad_div ? dg->physics->grad_div : 2;
+}
+
+/* Whether eight nodes are left beside a single tile of triples, so at degree 5 beside 16. A single chunk of fields would
+ * have a single warp then. */
+static bool has_rest(const unda_solver *s, int triples)
+{
+    const struct dg *dg = dg_tables(s);
+    return dg->space.num_node == 3 * triples + REST && num_chunk(dg) > 1;
+}
+
+/* Tiles of triples; without a rest the last one is filled up. */
+static int num_tile(const unda_solver *s, int triples)
+{
+    struct turns t = node_turns(s);
+    return has_rest(s, triples) ? 1 : (t.run + t.kept + triples - 1) / triples;
+}
+
+/* Words of the operator for rows of D_1 and of the lift of face 1, and so many of the lift of face 0. */
+static int matrix_words(const struct dg *dg, int rows, int face0_rows)
+{
+    return rows * round_up(dg->space.num_node, 8) +
+           (rows + face0_rows) * round_up(dg->space.num_face_node, 8);
+}
+
+/* Of a tile of triples. */
+static int tile_words(const struct dg *dg, int triples)
+{
+    return matrix_words(dg, PIECE * num_piece(3 * triples), PIECE * num_piece(triples));
+}
+
+/* Where the rows of the rest begin, and the operator behind them. */
+static int rest_words(const struct dg *dg)
+{
+    return HEAD + dg->space.num_node + dg->space.num_face * dg->space.num_face_node;
+}
+static int operator_words(const struct dg *dg, bool rest)
+{
+    return round_up(rest_words(dg) + (rest ? REST : 0), 4);
 }
 
 /* struct tile of cuda/dg/tile.h as tensor_sizes.h has it: a single jump stands for itself, of others what is lifted. */
@@ -133,15 +153,18 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     plan->threads = num_threads(s, part);
     plan->shared_bytes = tile_bytes(dg);
     plan->resident = part[BLOCKS];
-    plan->num_table = operator_words(dg) + (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]);
+    bool rest = has_rest(s, part[ROWS]);
+    plan->num_table = operator_words(dg, rest) +
+                      (int64_t)num_tile(s, part[ROWS]) * tile_words(dg, part[ROWS]) +
+                      (rest ? matrix_words(dg, REST, REST) : 0);
     return UNDA_OK;
 }
 
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
-    (void)s;
     gpu_define(defines, "TURNS=%d", 1);
     gpu_define(defines, "TRIPLES=%d", plan->part[ROWS]);
+    gpu_define(defines, "REST=%d", has_rest(s, plan->part[ROWS]));
     gpu_define(defines, "LOTS=%d", plan->part[LOTS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
@@ -200,6 +223,19 @@ static int32_t *pack_matrix(const struct operand *o, int32_t *to)
     return to;
 }
 
+/* The same of eight rows, [step][lane][hi, lo]. */
+static int32_t *pack_eight(const struct operand *o, int32_t *to)
+{
+    for (int k0 = 0, depth; k0 < round_up(o->num, 8); k0 += depth) {
+        depth = round_up(o->num, 8) - k0 < 16 ? 8 : 16;
+        int words = depth / 8;
+        for (int lane = 0; lane < WARP; lane++, to += 2 * words)
+            for (int i = 0; i < words; i++)
+                pack_word(o, o->row[lane / 4], k0 + 8 * i + lane % 4 * 2, to + i, to + words + i);
+    }
+    return to;
+}
+
 /* The order of points that `turn` moves: one of each triple, then what it becomes, then that again, then points that
  * stay where they are. */
 static void order_by_turn(const struct turns *t, const int *turn, int *order)
@@ -237,6 +273,33 @@ static void pack_rows(const struct element *el, const struct orders *orders, con
         face_row[i] = el->face_node[i] | jump_row[i] << 16;
 }
 
+/* The nodes behind so many triples: of a triple all three, then those that stay where they are. word: as
+ * cuda/dg/tensor_rows.h has it, with the places here of C^-1 and C^-2 of the node. */
+static void pack_rest_nodes(const struct turns *t, const int *order, int triples, int node[REST],
+                            int32_t word[REST])
+{
+    int num = 0;
+    for (int triple = triples; triple < t->run; triple++)
+        for (int r = 0; r < 3; r++, num++) {
+            node[num] = order[r * t->run + triple];
+            word[num] = node[num] | (num - r + (r + 2) % 3) << 16 | (num - r + (r + 1) % 3) << 24;
+        }
+    for (int kept = 0; kept < t->kept; kept++, num++) {
+        node[num] = order[3 * t->run + kept];
+        word[num] = node[num] | num << 16 | num << 24;
+    }
+}
+
+/* D_1 and lifts in rows of the rest. */
+static void pack_rest(const struct element *el, const struct orders *orders, const int *node, int scale,
+                      int32_t *to)
+{
+    int np = el->num_node, nf = el->num_face_node;
+    to = pack_eight(&(struct operand){el->derivative, node, orders->node, 1, np, scale}, to);
+    to = pack_eight(&(struct operand){el->lift + (int64_t)np * nf, node, orders->face1, 1, nf, scale}, to);
+    pack_eight(&(struct operand){el->lift, node, orders->face0, 1, nf, scale}, to);
+}
+
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
 {
     (void)matrix;
@@ -257,7 +320,8 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
     table[0] = half_inverse(scale);
     pack_rows(el, &orders, face_turn, table + HEAD, table + HEAD + np);
     int triples = plan->part[ROWS], all = num_piece(3 * triples), first = num_piece(triples);
-    int32_t *to = table + operator_words(dg);
+    bool has_eight = has_rest(s, triples);
+    int32_t *to = table + operator_words(dg, has_eight);
     for (int tile = 0; tile < num_tile(s, triples); tile++) {
         /* r = 0, 1, 2 of all triples, and what fills the last piece; of face 0 the first are needed */
         int row[4 * MOST_TRIPLES];
@@ -272,6 +336,11 @@ static unda_status pack(const unda_solver *s, const struct plan *plan, double *m
         to = pack_matrix(&(struct operand){el->lift + (int64_t)np * nf, row, orders.face1, all, nf, scale},
                          to);
         to = pack_matrix(&(struct operand){el->lift, row, orders.face0, first, nf, scale}, to);
+    }
+    if (has_eight) {
+        int rest_node[REST];
+        pack_rest_nodes(&nodes, orders.node, triples, rest_node, table + rest_words(dg));
+        pack_rest(el, &orders, rest_node, scale, to);
     }
     return UNDA_OK;
 }

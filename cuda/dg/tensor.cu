@@ -7,13 +7,13 @@
  * Bytes per DOF: AB3 20, LSRK4 16. Error of a sum of A_ij q_j: a few 2^-22 of sum |A_ij q_j|.
  *
  * Defines: REAL (float), DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE (8),
- * TURNS (1: chunks of fields, block_columns.h, are taken at once), TRIPLES, LOTS (tensor_fragments.h), THREADS, MIN_BLOCKS
- * (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, AHEAD, WAVE (line_prefetch.h), LOCAL,
- * INCIDENT. Packing of the operator: tensor_products.h. */
+ * TURNS (1: chunks of fields, block_columns.h, are taken at once), TRIPLES, LOTS (tensor_fragments.h), REST
+ * (tensor_rest.h), THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL, AHEAD,
+ * WAVE (line_prefetch.h), LOCAL, INCIDENT. Packing of the operator: tensor_fragments.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(TURNS) ||          \
-    !defined(TRIPLES) || !defined(LOTS) || !defined(THREADS) || !defined(UNROLL)
+    !defined(TRIPLES) || !defined(REST) || !defined(LOTS) || !defined(THREADS) || !defined(UNROLL)
 #error                                                                                                       \
-    "tensor.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, TRIPLES, TURNS, LOTS, THREADS, MIN_BLOCKS, UNROLL"
+    "tensor.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, TRIPLES, REST, TURNS, LOTS, THREADS, MIN_BLOCKS, UNROLL"
 #endif
 #define TILE_PAD                                                                                             \
     4 /* rows are an odd number of 16 bytes, so that eight beside each other stand in different banks */

@@ -134,42 +134,24 @@ template <int DEPTH, int NUM = PIECES> struct step_operator {
 /* The sums of a chunk. */
 struct lane_sums {
     float of[CHUNK_SUMS][3][LANE_SUMS]; /* [sum][r][c] */
+    float rest[CHUNK_SUMS][2];          /* tensor_rest.h */
 };
 
+/* Products are taken piece by piece of the operator, or where a thread has few registers direction by direction, so that
+ * fewer sums and parts of the state are needed at once; it is slower elsewhere (benchmarks/NOTES.md). */
+enum { BY_DIRECTION = SINGLE && THREADS * MIN_BLOCKS > 400 };
+
 /* Products of a step: of each piece of the operator with Rule::COLUMNS parts of the state of each of three directions or
- * faces j; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of the lane's sums. Where
- * pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given with the last j. */
-template <class Rule, int DEPTH, class Give>
-static __device__ __forceinline__ void
-multiply_step(const step_operator<DEPTH> &op, const state_part<DEPTH> (&state)[3][Rule::COLUMNS], Give give)
+ * faces j, which load(j) fills; rows of r are turned j times, r + j. give(j, c, r, i, x) for each of them, i being the c of
+ * the lane's sums. Where pieces are those of r = 0, 1, 2, products with the same Rule::slot are added up first, and given
+ * with the last j. */
+template <class Rule, int DEPTH, class Load, class Give>
+static __device__ __forceinline__ void multiply_step(const step_operator<DEPTH> &op,
+                                                     const state_part<DEPTH> (&state)[3][Rule::COLUMNS],
+                                                     Load load, Give give)
 {
     float part[SINGLE ? Rule::SLOTS : 1][3][4] = {};
-#pragma unroll
-    for (int piece = 0; piece < PIECES; piece++) {
-        float alone[3][Rule::COLUMNS][4] = {};
-#pragma unroll
-        for (int product = 0; product < 3; product++)
-#pragma unroll
-            for (int j = 0; j < 3; j++)
-#pragma unroll
-                for (int c = 0; c < Rule::COLUMNS; c++)
-                    multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[j][c],
-                                         product, state[j][c], op.of[piece]);
-        if (SINGLE)
-            continue;
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-#pragma unroll
-            for (int c = 0; c < Rule::COLUMNS; c++)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    if (product_run(piece, i) < 3)
-                        give(j, c, (product_run(piece, i) + j) % 3, product_sum(piece, i), alone[j][c][i]);
-    }
-    if (!SINGLE)
-        return;
-#pragma unroll
-    for (int j = 0; j < 3; j++)
+    auto give_slots = [&](int j) {
 #pragma unroll
         for (int c = 0; c < Rule::COLUMNS; c++)
             if (Rule::last(j, c))
@@ -178,6 +160,43 @@ multiply_step(const step_operator<DEPTH> &op, const state_part<DEPTH> (&state)[3
 #pragma unroll
                     for (int i = 0; i < 4; i++)
                         give(j, c, r, i, part[Rule::slot(j, c)][r][i]);
+    };
+    if (!BY_DIRECTION)
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            load(j);
+#pragma unroll
+    for (int first = 0; first < PIECES; first++) {
+        float alone[3][Rule::COLUMNS][4] = {};
+        if (BY_DIRECTION)
+            load(first);
+#pragma unroll
+        for (int product = 0; product < 3; product++)
+#pragma unroll
+            for (int second = 0; second < 3; second++)
+#pragma unroll
+                for (int c = 0; c < Rule::COLUMNS; c++) {
+                    int j = BY_DIRECTION ? first : second, piece = BY_DIRECTION ? second : first;
+                    multiply_part<DEPTH>(SINGLE ? part[Rule::slot(j, c)][(piece + j) % 3] : alone[j][c],
+                                         product, state[j][c], op.of[piece]);
+                }
+        if (BY_DIRECTION)
+            give_slots(first);
+        if (SINGLE)
+            continue;
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+#pragma unroll
+            for (int c = 0; c < Rule::COLUMNS; c++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    if (product_run(first, i) < 3)
+                        give(j, c, (product_run(first, i) + j) % 3, product_sum(first, i), alone[j][c][i]);
+    }
+    if (SINGLE && !BY_DIRECTION)
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            give_slots(j);
 }
 
 #endif

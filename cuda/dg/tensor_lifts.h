@@ -5,7 +5,7 @@
 #ifndef UNDA_DG_TENSOR_LIFTS_H
 #define UNDA_DG_TENSOR_LIFTS_H
 
-#include "dg/tensor_fragments.h"
+#include "dg/tensor_rest.h"
 
 /* Which trace number l of a chunk is; the sum of the chunk to which faces 1, 2, 3 add it, and whether they take it away;
  * the same of face 0, where it may be added to several: cuda/space. */
@@ -60,11 +60,12 @@ enum { LIFTS = TILE_LIFTED ? 2 : 1 }; /* of a face that a chunk needs */
 
 /* acc += a step of the lift of face 0. row: where this lane's word of the chunk's first trace is, were its row 0. */
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op,
-                                                          const REAL *row, const lane_place &at, int k,
-                                                          const jump_factors &factors, lane_sums &acc)
+static __device__ __forceinline__ void
+lift_step_of_face0(const step_operator<DEPTH, FACE0_PIECES> &op, const rest_operator &rest, const REAL *row,
+                   const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     int node = row_of_step<DEPTH, NFP>(at, k);
+    state_part<DEPTH> unturned[LIFTS];
 #pragma unroll
     for (int lift = 0; lift < LIFTS; lift++) {
         state_part<DEPTH> state[3];
@@ -73,6 +74,7 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
         for (int r = 0; r < 3; r++)
             load_state_part<DEPTH>(state[r], row + turned<FACE_RUN_ROWS>(node, r) * PITCH_S +
                                                  (trace_of_chunk(0, lift) - trace_of_chunk(0, 0)) * TILE);
+        unturned[lift] = state[0];
 #pragma unroll
         for (int product = 0; product < 3; product++)
 #pragma unroll
@@ -97,6 +99,12 @@ static __device__ __forceinline__ void lift_step_of_face0(const step_operator<DE
                                     acc.of[sum][r][c] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
                                 }
     }
+    multiply_rest<DEPTH>(rest, REST_FACE0 + REST_WORDS * k, 0, unturned, [&](int l, int i, float x) {
+#pragma unroll
+        for (int sum = 0; sum < CHUNK_SUMS; sum++)
+            if (lift_sign_of_face0(l, sum))
+                acc.rest[sum][i] += lift_sign_of_face0(l, sum) < 0 ? -x : x;
+    });
 }
 
 /* The same of faces 1, 2 and 3, that is 1 + j. */
@@ -112,30 +120,53 @@ struct lift_rule {
     }
 };
 template <int DEPTH>
-static __device__ __forceinline__ void lift_step_of_others(const step_operator<DEPTH> &op, const REAL *row,
-                                                           const lane_place &at, int k,
-                                                           const jump_factors &factors, lane_sums &acc)
+static __device__ __forceinline__ void
+lift_step_of_others(const step_operator<DEPTH> &op, const rest_operator &rest, const REAL *row,
+                    const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
 {
     state_part<DEPTH> state[3][LIFTS];
     int node = row_of_step<DEPTH, NFP>(at, k);
-#pragma unroll
-    for (int j = 0; j < 3; j++)
+    auto load = [&](int j) {
 #pragma unroll
         for (int c = 0; c < LIFTS; c++)
             load_state_part<DEPTH>(state[j][c], row + ((1 + j) * NFP + node) * PITCH_S +
                                                     (trace_of_chunk(0, c) - trace_of_chunk(0, 0)) * TILE);
-    multiply_step<lift_rule>(op, state, [&](int j, int c, int r, int i, float x) {
+    };
+    multiply_step<lift_rule>(op, state, load, [&](int j, int c, int r, int i, float x) {
 #pragma unroll
         for (int l = c; l < 2; l += LIFTS) {
             float y = factors.times(x, 1 + j, l, i);
             acc.of[lift_sum(1 + j, l)][r][i] += lift_subtracts(l) ? -y : y;
         }
     });
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+        multiply_rest<DEPTH>(rest, REST_LIFT + REST_WORDS * k, j, state[j], [&](int l, int i, float x) {
+            acc.rest[lift_sum(1 + j, l)][i] += lift_subtracts(l) ? -x : x;
+        });
 }
 
-/* acc += all lifts of a chunk. */
+/* acc += a step of the lifts of face 0, of the others, or of both, whose operators begin at face0 and others. */
+template <int DEPTH, bool FACE0, bool OTHERS>
+static __device__ __forceinline__ void
+lift_step(const int *face0, const int *others, const rest_operator &rest, const REAL *row,
+          const lane_place &at, int k, const jump_factors &factors, lane_sums &acc)
+{
+    step_operator<DEPTH, FACE0_PIECES> first;
+    step_operator<DEPTH> op;
+    if (FACE0)
+        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
+    if (OTHERS)
+        op.load(others + PIECES * PIECE_WORDS * k, at.lane);
+    if (FACE0)
+        lift_step_of_face0<DEPTH>(first, rest, row, at, k, factors, acc);
+    if (OTHERS)
+        lift_step_of_others<DEPTH>(op, rest, row, at, k, factors, acc);
+}
+
+/* acc += all lifts of a chunk; those of face 0 first where a thread has few registers. */
 static __device__ __forceinline__ void lifts(const int *table, const tile &s, const lane_place &at,
-                                             lane_sums &acc)
+                                             const rest_operator &rest, lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_FACE / 16 * 16;
     const int *others = table + OPERATOR + at.tile * OPERATOR_WORDS + VOLUME_WORDS,
@@ -143,23 +174,15 @@ static __device__ __forceinline__ void lifts(const int *table, const tile &s, co
     const REAL *row = s.s + trace_of_chunk(at.chunk, 0) * TILE, *now = row + word_of_lane<16>(at),
                *last = row + word_of_lane<8>(at);
     jump_factors factors(s, at);
+    if (BY_DIRECTION)
 #pragma unroll(UNROLL)
-    for (int k = 0; k < WHOLE; k += 16) {
-        step_operator<16, FACE0_PIECES> first;
-        step_operator<16> op;
-        first.load(face0 + FACE0_PIECES * PIECE_WORDS * k, at.lane);
-        op.load(others + PIECES * PIECE_WORDS * k, at.lane);
-        lift_step_of_face0<16>(first, now, at, k, factors, acc);
-        lift_step_of_others<16>(op, now, at, k, factors, acc);
-    }
-    if constexpr (DEPTH_FACE % 16) {
-        step_operator<8, FACE0_PIECES> first;
-        step_operator<8> op;
-        first.load(face0 + FACE0_PIECES * PIECE_WORDS * WHOLE, at.lane);
-        op.load(others + PIECES * PIECE_WORDS * WHOLE, at.lane);
-        lift_step_of_face0<8>(first, last, at, WHOLE, factors, acc);
-        lift_step_of_others<8>(op, last, at, WHOLE, factors, acc);
-    }
+        for (int k = 0; k < WHOLE; k += 16)
+            lift_step<16, true, false>(face0, others, rest, now, at, k, factors, acc);
+#pragma unroll(UNROLL)
+    for (int k = 0; k < WHOLE; k += 16)
+        lift_step<16, !BY_DIRECTION, true>(face0, others, rest, now, at, k, factors, acc);
+    if constexpr (DEPTH_FACE % 16)
+        lift_step<8, true, true>(face0, others, rest, last, at, WHOLE, factors, acc);
 }
 
 #endif

@@ -21,13 +21,13 @@ struct volume_rule {
     }
 };
 template <int DEPTH>
-static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const REAL *row,
-                                                   const lane_place &at, int k, lane_sums &acc)
+static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &op, const rest_operator &rest,
+                                                   const REAL *row, const lane_place &at, int k,
+                                                   lane_sums &acc)
 {
     state_part<DEPTH> state[3][2];
     int node = row_of_step<DEPTH, NP>(at, k);
-#pragma unroll
-    for (int j = 0; j < 3; j++)
+    auto load = [&](int j) {
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             load_state_part<DEPTH>(state[j][c],
@@ -36,27 +36,32 @@ static __device__ __forceinline__ void volume_step(const step_operator<DEPTH> &o
             if (column_sign(c) < 0)
                 state[j][c] = negative<DEPTH>(state[j][c]);
         }
+    };
     multiply_step<volume_rule>(
-        op, state, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; });
+        op, state, load, [&](int j, int c, int r, int i, float x) { acc.of[turn_sum(j, c)][r][i] += x; });
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+        multiply_rest<DEPTH>(rest, REST_VOLUME + REST_WORDS * k, j, state[j],
+                             [&](int c, int i, float x) { acc.rest[turn_sum(j, c)][i] += x; });
 }
 
 /* acc += the sums of a chunk. */
-static __device__ __forceinline__ void volume_products(const int *op, const tile &s, const lane_place &at,
-                                                       lane_sums &acc)
+static __device__ __forceinline__ void volume_products(const int *table, const tile &s, const lane_place &at,
+                                                       const rest_operator &rest, lane_sums &acc)
 {
     constexpr int WHOLE = DEPTH_NODES / 16 * 16, STEP_WORDS = PIECES * PIECE_WORDS * 16;
-    const int *entry = op + OPERATOR + at.tile * OPERATOR_WORDS;
+    const int *entry = table + OPERATOR + at.tile * OPERATOR_WORDS;
     const REAL *row = s.u + chunk_place(at.chunk, 0) * TILE;
 #pragma unroll(UNROLL)
     for (int k = 0; k < WHOLE; k += 16, entry += STEP_WORDS) {
         step_operator<16> now;
         now.load(entry, at.lane);
-        volume_step<16>(now, row + word_of_lane<16>(at), at, k, acc);
+        volume_step<16>(now, rest, row + word_of_lane<16>(at), at, k, acc);
     }
     if constexpr (DEPTH_NODES % 16) {
         step_operator<8> last;
         last.load(entry, at.lane);
-        volume_step<8>(last, row + word_of_lane<8>(at), at, WHOLE, acc);
+        volume_step<8>(last, rest, row + word_of_lane<8>(at), at, WHOLE, acc);
     }
 }
 
@@ -79,6 +84,14 @@ static __device__ __forceinline__ void unscale_sums(const int *table, const tile
 #pragma unroll
             for (int c = 0; c < LANE_SUMS; c++)
                 acc.of[i][r][c] *= factor[i > 0][c % 2];
+    if (REST)
+#pragma unroll
+        for (int i = 0; i < CHUNK_SUMS; i++) {
+            int field = chunk_place(at.chunk, !GRAD_DIV || i > 0 ? 0 : 1);
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+                acc.rest[i][c] *= unit * unscale(s.most[field_scale(field)][at.lane / 4]);
+        }
 }
 
 /* Nodes of a lane's triples, or -1. */
@@ -123,6 +136,20 @@ static __device__ __forceinline__ void store_sums(tile &s, const lane_place &at,
         }
 }
 
+/* Those of the rest. */
+static __device__ __forceinline__ void store_rest(const int *table, tile &s, const lane_place &at,
+                                                  const lane_sums &acc)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        REAL sums[CHUNK_SUMS];
+#pragma unroll
+        for (int i = 0; i < CHUNK_SUMS; i++)
+            sums[i] = acc.rest[i][c];
+        store_own_vector<CHUNK_SUMS>(sums_place(s, at.chunk, at.lane / 4, rest_node(table, at, c)), sums);
+    }
+}
+
 /* All sums of a tile, in the place of its fields. */
 static __device__ __forceinline__ void multiply(const int *table, tile &s)
 {
@@ -131,8 +158,9 @@ static __device__ __forceinline__ void multiply(const int *table, tile &s)
     for (int i = 0; i < LOTS; i++) {
         lane_place at = place_of_lane(i);
         if (at.exists) {
-            lifts(table, s, at, acc[i]);
-            volume_products(table, s, at, acc[i]);
+            rest_operator rest(table, at.lane);
+            lifts(table, s, at, rest, acc[i]);
+            volume_products(table, s, at, rest, acc[i]);
             unscale_sums(table, s, at, acc[i]);
         }
     }
@@ -141,8 +169,11 @@ static __device__ __forceinline__ void multiply(const int *table, tile &s)
 #pragma unroll
     for (int i = 0; i < LOTS; i++) {
         lane_place at = place_of_lane(i);
-        if (at.exists)
+        if (at.exists) {
             store_sums(s, at, i == 0 ? nodes : nodes_of_triples(table, at), acc[i]);
+            if (REST)
+                store_rest(table, s, at, acc[i]);
+        }
     }
 }
 

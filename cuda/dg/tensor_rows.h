@@ -14,7 +14,7 @@ enum {
     RUN_ROWS = (NP - KEPT) / 3,
     FACE_RUN_ROWS = NFP / 3,
     ORBITS = RUN_ROWS + KEPT, /* of nodes */
-    ORBIT_TILES = (ORBITS + TRIPLES - 1) / TRIPLES,
+    ORBIT_TILES = REST ? 1 : (ORBITS + TRIPLES - 1) / TRIPLES,
     /* The operator comes in pieces of 16 rows. Of the triples of a tile, RUNS times eight, rows of r = 0 come first, then
      * those of r = 1, of r = 2; of face 0 only r = 0 is needed. */
     RUNS = TRIPLES / 8,
@@ -26,9 +26,10 @@ enum {
 /* The table (csrc/dg/kernel_tensor.c), in words. */
 enum {
     OPERATOR_HEAD = 4,
-    ROW_NODES = OPERATOR_HEAD,  /* node of each row */
-    FACE_ROWS = ROW_NODES + NP, /* [face][face node]: node + 2^16 row of the jump */
-    OPERATOR = (FACE_ROWS + NUM_FACE * NFP + 3) / 4 * 4,
+    ROW_NODES = OPERATOR_HEAD,              /* node of each row */
+    FACE_ROWS = ROW_NODES + NP,             /* [face][face node]: node + 2^16 row of the jump */
+    REST_ROWS = FACE_ROWS + NUM_FACE * NFP, /* tensor_rest.h */
+    OPERATOR = (REST_ROWS + 8 * REST + 3) / 4 * 4,
     DEPTH_NODES = (NP + 7) / 8 * 8, /* columns of a derivative, in steps of 16 and 8 */
     DEPTH_FACE = (NFP + 7) / 8 * 8, /* columns of a lift */
     PIECE_WORDS = 16,               /* by depth */
