@@ -450,10 +450,11 @@ UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t w
  * process's own elements alone, in the numbering of its mesh. Materials are given for its own elements and its ghosts. */
 typedef struct unda_ranks {
     int64_t size_bytes;
-    int32_t num_rank;     /* of processes, which are the parts of the mesh */
-    int32_t which;        /* this one */
-    int64_t num_elem;     /* of the whole mesh */
-    const int64_t *place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
+    int32_t num_rank; /* of processes, which are the parts of the mesh */
+    int32_t which;    /* this one */
+    int64_t num_elem; /* of the whole mesh */
+    const int64_t *
+        place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
     /* bytes[i] becomes the bitwise or of the bytes[i] of all processes, which call it alike; num_byte may be 0. Another
      * value than 0: this process could not, and neither will the others. */
     int32_t (*unite)(void *of, int64_t num_byte, void *bytes);

@@ -1,8 +1,8 @@
 """An earthquake in many processes: a moment tensor in solid layers, each process with a part of the mesh.
 
-All processes run these lines. Process 0 makes the mesh and keeps the whole of it; seismograms are whole in each. The first
-process then runs the same problem alone, and both must agree to the last bit, or the run fails. Writes mpi_earthquake.npz,
-and pieces of the last state for ParaView (mpi_earthquake.pvtu).
+All processes run these lines. Process 0 makes the mesh and keeps the whole of it; seismograms are whole in
+each. The first process then runs the same problem alone, and both must agree to the last bit, or the run
+fails. Writes mpi_earthquake.npz, and pieces of the last state for ParaView (mpi_earthquake.pvtu).
 Sample run: mpirun -n 2 python examples/mpi_earthquake.py        (--quick: coarser, for the tests)
 """
 
@@ -38,7 +38,9 @@ def earthquake(mesh, degree, until, comm=None):
     rate = unda.ricker(2.0)  # no permanent slip: all energy leaves in waves
     sim.add_source(unda.MomentTensor(HYPOCENTRE, rate.integral, SLIP))
     x = np.linspace(200, 3800, 19)
-    stations = sim.add_receivers(np.stack([x, np.full_like(x, 1500), np.full_like(x, 2000)], axis=1), ["vx", "vz"])
+    stations = sim.add_receivers(
+        np.stack([x, np.full_like(x, 1500), np.full_like(x, 2000)], axis=1), ["vx", "vz"]
+    )
     sim.run(until=until)
     return sim, stations
 
@@ -61,7 +63,8 @@ def main():
     assert energy == alone.energy()
     np.savez("mpi_earthquake.npz", t=stations.t, vx=stations["vx"], vz=stations["vz"])
     peak = np.abs(stations["vz"]).max()
-    print(f"{comm.size} processes: seismograms up to {peak:.3g} m/s and {energy:.4g} J, bit for bit those of one process")
+    said = f"seismograms up to {peak:.3g} m/s and {energy:.4g} J"
+    print(f"{comm.size} processes: {said}, bit for bit those of one process")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Runs of DG in processes of MPI: how tests start them, and a job that compares such runs with those of one process.
+"""Runs of DG in processes of MPI: how tests start them, and a job that compares such runs with those of one
+process.
 
-`mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py both ways in every process and prints what
-differs. Not here: the tests (dg/test_mpi_bits.py).
+`mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py both ways in every process and
+prints what differs. Not here: the tests (mpi/test_mpi_bits.py).
 """
 
 import contextlib
@@ -22,9 +23,10 @@ def start(num, script, *arguments, folder=None, seconds=100, **environment):
     more = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
     more |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
     more |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    command = [MPIEXEC, "-n", str(num), sys.executable, "-W", "ignore::unda.AccuracyWarning"]
     return subprocess.run(
-        [MPIEXEC, "-n", str(num), sys.executable, "-W", "ignore::unda.AccuracyWarning", str(script), *arguments],
-        cwd=folder, env=os.environ | allowed | more | environment, capture_output=True, text=True, timeout=seconds,
+        [*command, str(script), *arguments], cwd=folder, env=os.environ | allowed | more | environment,
+        capture_output=True, text=True, timeout=seconds,
     )  # fmt: skip
 
 
@@ -79,7 +81,11 @@ def in_processes(comm, partition):
             yield comm.bcast(made, root=0)
             comm.Barrier()
 
-    changed = [(unda, "DG", Shared), (unda, "load", load_shared), (tempfile, "TemporaryDirectory", one_folder)]
+    changed = [
+        (unda, "DG", Shared),
+        (unda, "load", load_shared),
+        (tempfile, "TemporaryDirectory", one_folder),
+    ]
     for module, name in ((bits_dg, "state_of"), (bits_hex, "state_of"), (bits_hex, "_state_by_node")):
         plain = getattr(module, name)
         changed.append((module, name, lambda sim, *more, plain=plain: plain(whole(sim), *more)))

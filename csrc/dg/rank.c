@@ -80,7 +80,8 @@ unda_status dg_rank_end_messages(unda_solver *part)
     return UNDA_OK;
 }
 
-static const struct transport messages = {.name = "mpi", .begin = dg_rank_begin_messages, .end = dg_rank_end_messages};
+static const struct transport messages = {
+    .name = "mpi", .begin = dg_rank_begin_messages, .end = dg_rank_end_messages};
 
 unda_status dg_rank_join(unda_solver *part)
 {
@@ -134,7 +135,8 @@ unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests)
 
 /* ---- of this process alone ---- */
 
-unda_status dg_rank_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
+unda_status dg_rank_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                         const void *in)
 {
     unda_solver *part = dg_team_of(s)->part[0];
     return part->method->move(part, array, first, count, out, in);

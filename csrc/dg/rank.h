@@ -17,7 +17,8 @@ unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *m
 unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests);
 
 void dg_rank_info(const unda_solver *s, unda_solver_info *info);
-unda_status dg_rank_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in);
+unda_status dg_rank_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                         const void *in);
 void dg_rank_element_dt(const unda_solver *s, double *dt);
 unda_status dg_rank_energy(unda_solver *s, double *energy);
 unda_status dg_rank_drive(unda_solver *s, const unda_drive *drive);

@@ -146,8 +146,8 @@ static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
         FAIL(UNDA_ERR_ARG, "%s runs in one process only, found one of %d", s->method->name, ranks->num_rank);
     if (!ranks->place || !ranks->unite || mesh->part.num_part != ranks->num_rank ||
         mesh->part.which != ranks->which)
-        FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d", mesh->part.which,
-             mesh->part.num_part, ranks->which, ranks->num_rank);
+        FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d",
+             mesh->part.which, mesh->part.num_part, ranks->which, ranks->num_rank);
     s->method = s->method->rank;
     s->engine = s->method->engine(&s->options);
     return UNDA_OK;

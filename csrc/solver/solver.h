@@ -133,8 +133,8 @@ struct unda_solver {
     const struct engine *engine;
     const unda_team *split;  /* how a team is made, while it is */
     const unda_ranks *ranks; /* of which this is one, while it is made */
-    void *tables;           /* the method's own */
-    void *data;             /* the engine's */
+    void *tables;            /* the method's own */
+    void *data;              /* the engine's */
     double dt, dt_stable, t0;
     int64_t step, begin; /* steps done; those done before the present call */
     int32_t threads;

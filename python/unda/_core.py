@@ -257,7 +257,7 @@ def new_object(kind: str, make: Callable[[Any], int], free: Callable[[Any], None
 
 
 def callback(signature: str, function: Callable[..., int]) -> Any:
-    """Return a C function that calls one of Python, which must not raise; it lives as long as what is returned."""
+    """Return a C function that calls one of Python, which must not raise; keep what is returned."""
     return ffi.callback(signature, function)
 
 

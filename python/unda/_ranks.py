@@ -1,7 +1,8 @@
 """Processes that share a problem: what they tell each other outside of a stage, and how they fail together.
 
-Every process makes the same calls in the same order. Each call ends by meeting: if one process fails, all raise
-what it has found. Not here: messages of a stage (method/messages.py), what travels then (csrc/solver/exchange.h).
+Every process makes the same calls in the same order. Each call ends by meeting: if one process fails, all
+raise what it has found. Not here: messages of a stage (method/messages.py), what travels then
+(csrc/solver/exchange.h).
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class Ranks:
             other = next(i for i, name in enumerate(names) if name != names[0])
             raise _met(
                 ArgumentError(
-                    f"process 0 is in {names[0]!r}, process {other} in {names[other]!r}; expected the same calls "
-                    "of a simulation in every process, in the same order"
+                    f"process 0 is in {names[0]!r}, process {other} in {names[other]!r}; expected the same "
+                    "calls of a simulation in every process, in the same order"
                 )
             )
 
@@ -104,7 +105,10 @@ class Ranks:
 
     def is_of(self, comm: Any) -> bool:
         """Return whether these are the processes of a communicator."""
-        return comm is self or self._mpi.Comm.Compare(comm, self.comm) in (self._mpi.IDENT, self._mpi.CONGRUENT)
+        return comm is self or self._mpi.Comm.Compare(comm, self.comm) in (
+            self._mpi.IDENT,
+            self._mpi.CONGRUENT,
+        )
 
     @cached_property
     def _beside(self) -> tuple[int, int]:
@@ -123,7 +127,7 @@ class Ranks:
 
     @property
     def threads(self) -> int:
-        """CPU threads of this process: its share of the cores on which it and others of its machine may run."""
+        """CPU threads of this process: its share of the cores that it has together with others."""
         return self._beside[1]
 
     # ---- numbers ----

@@ -1,6 +1,7 @@
 """Promises about DG in many processes of MPI: bits of one process, whatever their number and the parts.
 
-Not here: how processes fail (test_mpi_faults.py), files (test_mpi_files.py), parts within a process (dg/test_team.py).
+Not here: how processes fail (test_mpi_faults.py), files (test_mpi_files.py), parts within a process
+(dg/test_team.py).
 """
 
 from pathlib import Path
@@ -10,7 +11,10 @@ import rank_cases
 import team_cases
 
 pytest.importorskip("mpi4py")
-pytestmark = pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec")
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec"),
+]
 
 ON_CPU = [key for key in team_cases.RUNS if "/cpu" in key]
 #: By default a run of each kind and some of the table of pairs, checkpoints and incident waves.
@@ -32,14 +36,16 @@ def runs_that_differ(num, keys):
 
 @pytest.mark.parametrize("num", [2, 3])
 def test_processes_have_the_bits_of_one(num):
-    """States, traces, rates, samples, energy and dt of all physics, shapes, fluxes, integrators, boundaries."""
+    """States, traces, rates, samples, energy and dt of all physics, shapes, fluxes, integrators."""
     assert runs_that_differ(num, FEW[num % 2 :: 2]) == []
 
 
 #: On a CUDA device, or its stand-in: by way of the host.
 ON_DEVICE = [
     key
-    for i, key in enumerate(key for key in team_cases.RUNS if "/fused" in key or "/node" in key or "/lines" in key)
+    for i, key in enumerate(
+        key for key in team_cases.RUNS if "/fused" in key or "/node" in key or "/lines" in key
+    )
     if i % 40 == 0 or key == "hex/checkpoint/lsrk4/lines"
 ]
 

@@ -7,7 +7,10 @@ import pytest
 import rank_cases
 
 pytest.importorskip("mpi4py")
-pytestmark = pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec")
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec"),
+]
 
 SECONDS = 30  # of a job that takes one or two
 BEGIN = """
@@ -108,34 +111,47 @@ def f(t):
 sim = make()
 sim.add_source(unda.VolumeInjection((0.5, 0.4, 0.3), f))
 all_raise((unda.Error, ValueError), "no more data", lambda: sim.run(until=1.0))
-all_raise((unda.Error, KeyError), "stop", lambda: make().run(steps=20, every=5, callback=lambda sim: {}["stop"] if bad else None))
+def callback(sim):
+    if bad:
+        raise KeyError("stop")
+all_raise((unda.Error, KeyError), "stop", lambda: make().run(steps=20, every=5, callback=callback))
 """ + GO_ON)  # fmt: skip
 
 
 def test_processes_that_call_different_methods_are_told(tmp_path):
-    passes(tmp_path, """
+    passes(
+        tmp_path,
+        """
 sim = make()
 all_raise(unda.ArgumentError, "expected the same calls", lambda: sim.step(2) if bad else sim.energy())
-""")
+""",
+    )
 
 
 def test_a_wrong_mesh_or_partition_is_an_error_of_all(tmp_path):
     passes(tmp_path, """
 all_raise(unda.ArgumentError, "expected a whole Mesh there", lambda: unda.DG(None, medium, comm=comm))
-all_raise(unda.ArgumentError, "2 parts", lambda: make(partition=mesh.partition(2) if comm.rank == 0 else "curve"))
+two = mesh.partition(2) if comm.rank == 0 else "curve"
+all_raise(unda.ArgumentError, "2 parts", lambda: make(partition=two))
 all_raise(unda.ArgumentError, "one device", lambda: unda.DG(mesh, medium, comm=comm, device=["cpu", "cpu"]))
 all_raise(unda.ArgumentError, "looks at the whole problem", lambda: make().check())
-all_raise((unda.Error, FileNotFoundError), "none.msh", lambda: unda.scatter(lambda: unda.read_mesh("none.msh"), comm))
+def no_mesh():
+    return unda.read_mesh("none.msh")
+all_raise((unda.Error, FileNotFoundError), "none.msh", lambda: unda.scatter(no_mesh, comm))
 all_raise(unda.ArgumentError, "SEM runs in one process", lambda: unda.SEM(
     unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex"), medium, comm=comm))
-all_raise(unda.ArgumentError, "FD runs in one process", lambda: unda.FD(unda.Grid((8, 8, 8), 1.0), medium, comm=comm))
+grid = unda.Grid((8, 8, 8), 1.0)
+all_raise(unda.ArgumentError, "FD runs in one process", lambda: unda.FD(grid, medium, comm=comm))
 all_raise(unda.ArgumentError, "expected a communicator", lambda: unda.DG(mesh, medium, comm=3))
 """ + GO_ON)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("end", "cause"),
-    [("raise RuntimeError('out of luck')", "out of luck"), ("os.kill(os.getpid(), signal.SIGKILL)", "signal 9")],
+    [
+        ("raise RuntimeError('out of luck')", "out of luck"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "signal 9"),
+    ],
 )
 def test_a_process_that_ends_alone_ends_all(tmp_path, end, cause):
     done = job(tmp_path, f"""
@@ -146,4 +162,6 @@ if bad:
 sim.run(steps=10**7)
 """)  # fmt: skip
     assert done.returncode != 0
-    assert cause in done.stdout + done.stderr or (cause == "signal 9" and "KILLED BY" in done.stdout + done.stderr)
+    assert cause in done.stdout + done.stderr or (
+        cause == "signal 9" and "KILLED BY" in done.stdout + done.stderr
+    )

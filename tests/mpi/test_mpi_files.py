@@ -1,14 +1,20 @@
-"""Promises about files of processes that share a problem: one checkpoint for any number, a piece of VTU from each.
+"""Promises about files of processes that share a problem: one checkpoint for any number, a piece of VTU from
+each.
 
 Not here: what is in these files (io/test_checkpoint.py, io/test_vtu.py).
 """
+
+from pathlib import Path
 
 import pytest
 import rank_cases
 from test_mpi_results import run
 
 pytest.importorskip("mpi4py")
-pytestmark = pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec")
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec"),
+]
 
 BEGIN = """
 mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 2, 2), perturb=0.2, seed=3)
@@ -65,3 +71,11 @@ def test_each_process_writes_a_piece_of_what_paraview_opens(tmp_path):
     elements = sorted({int(i) for one in pieces for i in one.cell_data["element"][0]})
     assert elements == list(range(72))
     assert all(f'Name="{name}"' in text for name in (*pieces[0].point_data, *pieces[0].cell_data))
+
+
+def test_the_example_agrees_with_one_process(tmp_path):
+    example = Path(__file__).resolve().parents[2] / "examples" / "mpi_earthquake.py"
+    done = rank_cases.start(2, example, "--quick", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 processes" in done.stdout and "bit for bit" in done.stdout
+    assert (tmp_path / "mpi_earthquake.npz").is_file() and (tmp_path / "mpi_earthquake_1.vtu").is_file()

@@ -1,4 +1,5 @@
-"""Promises about results of processes that share a problem: whole in each, or gathered, as one process has them.
+"""Promises about results of processes that share a problem: whole in each, or gathered, as one process has
+them.
 
 Not here: the bits of all settings (test_mpi_bits.py), files (test_mpi_files.py).
 """
@@ -7,7 +8,10 @@ import pytest
 import rank_cases
 
 pytest.importorskip("mpi4py")
-pytestmark = pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec")
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(rank_cases.MPIEXEC is None, reason="there is no mpiexec"),
+]
 
 BEGIN = """
 import numpy as np, unda
@@ -31,7 +35,8 @@ medium = unda.Acoustic(rho=1.0, c=1.0)
 mode = unda.exact.rigid_box_mode(medium, (0, 0, 0), (1, 1, 1), n=(1, 1, 0))
 
 def run(**more):
-    sim = unda.DG(mesh if first or not more else None, medium, degree=3, boundary={"*": "rigid"}, device="cpu", **more)
+    given = mesh if first or not more else None
+    sim = unda.DG(given, medium, degree=3, boundary={"*": "rigid"}, device="cpu", **more)
     sim.set(mode)
     sim.add_source(unda.VolumeInjection((0.5, 0.5, 0.5), unda.ricker(2.0)))  # a vertex of eight cells
     rec = sim.add_receivers([(0.5, 0.5, 0.5), (0.3, 0.2, 0.1)], ["p", "divergence"])
@@ -42,9 +47,11 @@ def run(**more):
 assert sim.dt == one.dt and sim.t == one.t and sim.energy() == one.energy()
 for name in rec.fields:
     assert rec[name].tobytes() == alone[name].tobytes()
-assert sim.error(mode) == one.error(mode) and sim.error(mode, relative=True) == one.error(mode, relative=True)
+for relative in (False, True):
+    assert sim.error(mode, relative=relative) == one.error(mode, relative=relative)
 points = np.random.default_rng(comm.size).uniform(0, 1, (50, 3))
-assert all(a.tobytes() == b.tobytes() for a, b in zip(sim.sample(points).values(), one.sample(points).values()))
+pairs = zip(sim.sample(points).values(), one.sample(points).values())
+assert all(a.tobytes() == b.tobytes() for a, b in pairs)
 own, whole = sim.get("vx"), sim.get("vx", gather=True)
 assert own.tobytes() == one.get("vx")[sim.mesh.own_cells].tobytes()
 assert whole.tobytes() == one.get("vx").tobytes() if first else whole is None
@@ -104,7 +111,8 @@ def test_media_are_given_as_to_one_process_or_to_the_first_alone(tmp_path):
 
 def test_the_first_process_shows_the_progress(tmp_path):
     job = """
-sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2)), unda.Acoustic(rho=1.0, c=1.0), degree=1, comm=comm)
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, comm=comm)
 sim.run(steps=3, progress=True)
 """
     assert run(2, tmp_path, job).stderr.count("0/3 [") == 1

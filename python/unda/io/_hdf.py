@@ -171,7 +171,7 @@ _ROWS = 2**16  # at a time
 
 
 def rows(group: Any, name: str, dtype: Any, shape: tuple[int, ...], wanted: np.ndarray) -> np.ndarray:
-    """Read rows of a dataset of that type and shape, in ascending order, without having all of it in memory."""
+    """Read rows of a dataset of that type and shape, ascending, without having all of it in memory."""
     data, found = _dataset(group, name, dtype, shape), np.empty((len(wanted), *shape[1:]), dtype)
     for first in range(0, shape[0], _ROWS):
         begin, end = np.searchsorted(wanted, (first, first + _ROWS))

@@ -56,9 +56,7 @@ def save(sim: Any, path: Any) -> None:
         part.put(None, sim, history[0])
 
 
-def load(
-    path: Any, *, device: str | Sequence[str] | None = None, comm: Any = None
-) -> DG | SEM | FD:
+def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = None) -> DG | SEM | FD:
     """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
@@ -70,8 +68,8 @@ def load(
         file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
     comm : mpi4py.MPI.Intracomm, optional
-        The processes that go on with it, each with a part of the mesh; all call this, and all can read the file. How
-        many processes wrote it does not matter.
+        The processes that go on with it, each with a part of the mesh; all call this, and all can read the
+        file. How many processes wrote it does not matter.
 
     Returns
     -------
@@ -110,14 +108,16 @@ def _load(path: Any, device: Any, ranks: Ranks | None) -> DG | SEM | FD:
         common = {
             "dt": _hdf.entry(config, "dt", float, np.finfo(float).tiny),
             "cfl": _hdf.entry(config, "cfl", float),
-            "threads": config.get("threads") if first == "cpu" == config["device"] and ranks is None else None,
-            "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
+            "threads": config.get("threads") if first == "cpu" == config["device"] and ranks is None else
+            None, "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
         same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
         if ranks is not None:
             if config["method"] != "DG":
-                raise ArgumentError(f"the file has a simulation of {config['method']}, which runs in one process alone")
+                raise ArgumentError(
+                    f"the file has a simulation of {config['method']}, which runs in one process alone"
+                )
             common["comm"] = ranks
         kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
         sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)

@@ -48,7 +48,7 @@ def _get_mesh(group: Any) -> Mesh:
 
 
 def put(file: Any, sim: Any, history: int) -> None:
-    """Write mesh, materials, state and as many levels of the integrator's history; file None: another process writes."""
+    """Write mesh, materials, state and levels of history; file None: another process writes."""
     if file is not None:
         _put_mesh(file.create_group("mesh"), sim.mesh if sim.ranks is None else sim.mesh.whole)
     for name, values in _contents(sim, history):
@@ -133,7 +133,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         name: made[json.dumps(exact[name])] if name in exact else word
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
-    medium = None
+    medium: Any = None
     if material is not None:
         columns = np.moveaxis(material, -1, 0).copy()
         medium = kind(per=per, **dict(zip(kind.parameters, columns, strict=True)))

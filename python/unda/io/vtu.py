@@ -179,14 +179,18 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
         if sim.ranks.rank:
             return
         kinds = {name: (np.dtype(sim.dtype), ends) for name, ends in arrays.items()}
-        _write_pieces(whole, sim.ranks.size, x.dtype, kinds, {name: one.dtype for name, one in of_cells.items()})
+        _write_pieces(
+            whole, sim.ranks.size, x.dtype, kinds, {name: one.dtype for name, one in of_cells.items()}
+        )
     entries.add(whole, sim.t)
 
 
 def _piece(path: Path, rank: int) -> Path:
     """Return the name of a process's file beside the .pvtu that names all of them."""
     if path.suffix != ".pvtu":
-        raise ArgumentError(f"path is {str(path)!r}; expected a name that ends in .pvtu where processes share a mesh")
+        raise ArgumentError(
+            f"path is {str(path)!r}; expected a name that ends in .pvtu where processes share a mesh"
+        )
     return path.with_name(f"{path.stem}_{rank}.vtu")
 
 

@@ -151,4 +151,6 @@ def common_options(given: Given) -> tuple[dict[str, Any], str]:
 def refuse_comm(method: str, comm: Any) -> None:
     """Raise if processes are to share a problem of a method that runs in one."""
     if comm is not None:
-        raise ArgumentError(f"comm is {comm!r}; {method} runs in one process, expected unda.DG with comm=, or no comm")
+        raise ArgumentError(
+            f"comm is {comm!r}; {method} runs in one process, expected unda.DG with comm=, or no comm"
+        )

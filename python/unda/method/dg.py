@@ -20,7 +20,7 @@ from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
-from ..problem.rank_mesh import take_part
+from ..problem.rank_mesh import RankMesh, take_part
 from . import mesh_blowup, mesh_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -85,11 +85,12 @@ class DG(Simulation):
         Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
     comm : mpi4py.MPI.Intracomm, optional
-        Processes that share the problem, each with a part of the mesh, such as ``MPI.COMM_WORLD``: all of them make
-        the same simulation and call the same methods in the same order (docs/scaling.md). Process 0 gives the mesh
-        or a function that makes it, or all give what `scatter` made of it; the medium is given by all, or by process 0 alone. `partition` says
-        which cell belongs to which process. Receivers, samples, energies and errors are whole in each process, and
-        have the bits of one; arrays of states are of own cells, ``mesh.own_cells``.
+        Processes that share the problem, each with a part of the mesh, such as ``MPI.COMM_WORLD``: all of
+        them make the same simulation and call the same methods in the same order (docs/scaling.md). Process 0
+        gives the mesh or a function that makes it, or all give what `scatter` made of it; the medium is given
+        by all, or by process 0 alone. `partition` says which cell belongs to which process. Receivers,
+        samples, energies and errors are whole in each process, and have the bits of one; arrays of states are
+        of own cells, ``mesh.own_cells``.
     tune : bool
         Measure the candidates for kernel and tile on this device, unless done before; the
         fastest is printed, and stored with the compiled kernels. Of a `kernel` that is named its options
@@ -125,8 +126,8 @@ class DG(Simulation):
 
     def __init__(
         self,
-        mesh: Mesh,
-        medium: Medium,
+        mesh: Mesh | Callable[[], Mesh] | None,
+        medium: Medium | None,
         *,
         degree: int = 4,
         boundary: Mapping[str, Any] | None = None,
@@ -396,8 +397,8 @@ class DG(Simulation):
     def _refuse_part(self, what: str) -> None:
         if self.ranks is not None:
             raise ArgumentError(
-                f"{what} looks at the whole problem, of which this process has a part; expected a simulation without "
-                "comm=, of a coarser mesh for instance"
+                f"{what} looks at the whole problem, of which this process has a part; expected a simulation "
+                "without comm=, of a coarser mesh for instance"
             )
 
     def _blown_up(self, message: str) -> UnstableError:
@@ -442,9 +443,13 @@ class DG(Simulation):
 
         write_vtu(self, path, fields, subdivide, series)
 
+    @property
+    def _num_whole(self) -> int:
+        """Cells of the whole mesh."""
+        return self.mesh.num_whole if isinstance(self.mesh, RankMesh) else self.mesh.num_elem
+
     def _size(self) -> tuple[int, str]:
-        num = self.mesh.num_elem if self.ranks is None else self.mesh.num_whole
-        return num * self.num_node * len(self.fields), "DOF"
+        return self._num_whole * self.num_node * len(self.fields), "DOF"
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         self._refuse_part("a slice")
@@ -452,7 +457,6 @@ class DG(Simulation):
 
     def _about(self) -> str:
         return (
-            f"degree {self.degree}, {self._size()[0] // (self.num_node * len(self.fields))} {self.mesh._kind}, "
-            f"{self._size()[0]} DOF, "
+            f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
         )

@@ -1,7 +1,7 @@
 """Messages of a stage: persistent requests of MPI, which the library starts and waits for itself.
 
-The library is given the addresses of MPI_Startall and MPI_Waitall, as mpi4py has loaded them, and copies of its
-handles: no line of Python runs in a stage. Not here: what travels (csrc/solver/exchange.h).
+The library is given the addresses of MPI_Startall and MPI_Waitall, as mpi4py has loaded them, and copies of
+its handles: no line of Python runs in a stage. Not here: what travels (csrc/solver/exchange.h).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import _core
 from .._core import lib
-from ..errors import Error
 from .._ranks import Ranks
+from ..errors import Error
 
 _TAG = 77  # traces at cut faces
 

@@ -115,7 +115,7 @@ def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
 
 
 def _totals(sums: np.ndarray, ranks: Any) -> np.ndarray:
-    """Return the totals of rows, whose numbers may be spread over processes: exact sums, rounded once, in any order."""
+    """Return the totals of rows, of all processes: exact sums, rounded once, in any order."""
     if ranks is not None:
         pieces = ranks.comm.gather(sums, root=0)
         return ranks.first("error", lambda: _totals(np.concatenate(pieces, axis=1), None))  # type: ignore[no-any-return]

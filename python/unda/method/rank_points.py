@@ -1,8 +1,8 @@
 """Points in a mesh that processes share: process 0, which has the whole mesh, finds them for all.
 
-Each process then has every source and receiver, with their cells' numbers in the whole mesh; the library picks
-those of its own (csrc/dg/team_points.c). Exact outer data and incident waves are those of own faces alone.
-Next: mesh_points.py.
+Each process then has every source and receiver, with their cells' numbers in the whole mesh; the library
+picks those of its own (csrc/dg/team_points.c). Exact outer data and incident waves are those of own faces
+alone. Next: mesh_points.py.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class RankPoints(MeshPoints):
     ) -> None:
         super().__init__(mesh, medium, material, boundaries, degree)
         self._ranks = mesh.ranks
-        self._whole = mesh.whole and MeshPoints(mesh.whole, medium, material, boundaries, degree)
+        self._whole = (
+            None if mesh.whole is None else MeshPoints(mesh.whole, medium, material, boundaries, degree)
+        )
 
     def _rows(self, cells: np.ndarray) -> np.ndarray:
         """Return the materials of cells of the whole mesh, which their processes have."""
@@ -106,12 +108,14 @@ def same_medium(mesh: RankMesh, medium: Any, degree: int) -> tuple[Medium, dict[
         return ranks.together("medium", lambda: _checked(medium)), config
     if any(given[1:]):
         raise ArgumentError(
-            f"processes {[i for i, one in enumerate(given) if one]} have a medium, expected it in all of them or in "
+            f"processes {[i for i, one in enumerate(given) if one]} have a medium, expected it in all or in "
             "process 0 alone"
         )
     kind, per = ranks.first("medium", lambda: (type(medium), medium.per))
-    cells: list[np.ndarray] = ranks.comm.gather(mesh.global_cells, root=0)
-    table = ranks.together("medium", lambda: medium._in_cells(mesh.whole, degree) if ranks.rank == 0 else None)
+    cells: Any = ranks.comm.gather(mesh.global_cells, root=0)
+    table: Any = ranks.together(
+        "medium", lambda: medium._in_cells(mesh.whole, degree) if ranks.rank == 0 else None
+    )
     rows = ranks.scattered((lambda rank: table[cells[rank]]) if ranks.rank == 0 else None)
     columns = np.moveaxis(rows if per == "node" else rows[:, 0], -1, 0)
     values = dict(zip(kind.parameters, map(np.ascontiguousarray, columns), strict=True))

@@ -53,9 +53,11 @@ def _new_solver(mesh: Any, options: Any, team: Any, ranks: Any) -> Any:
     try:
         return _core.new_object(
             "unda_solver",
-            lambda out: lib.unda_solver_new_team(out, mesh, options, team)
-            if ranks == _core.NULL
-            else lib.unda_solver_new_rank(out, mesh, options, ranks),
+            lambda out: (
+                lib.unda_solver_new_team(out, mesh, options, team)
+                if ranks == _core.NULL
+                else lib.unda_solver_new_rank(out, mesh, options, ranks)
+            ),
             lib.unda_solver_free,
         )
     except OutOfMemoryError as error:

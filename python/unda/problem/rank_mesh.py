@@ -33,8 +33,8 @@ class _Whole(NamedTuple):
 class RankMesh(LocalMesh):
     """The part of a mesh that a process has, with its ghosts; `scatter` makes it.
 
-    Size and quality (`lower`, `upper`, `volume`, `min_insphere`, `min_quality`), names and `hash` are those of the
-    whole mesh; arrays are of this part, as of `LocalMesh`: own cells first.
+    Size and quality (`lower`, `upper`, `volume`, `min_insphere`, `min_quality`), names and `hash` are those
+    of the whole mesh; arrays are of this part, as of `LocalMesh`: own cells first.
 
     Attributes
     ----------
@@ -42,13 +42,10 @@ class RankMesh(LocalMesh):
         The whole mesh, in process 0 alone.
     num_whole : int
         Its number of cells.
-    partition : Partition or None
-        Which cell belongs to which process, in process 0 alone.
     """
 
     ranks: Ranks
     whole: Mesh | None
-    partition: Partition | None
     num_whole: int
     _digest: str
     _place: np.ndarray  # of own cells in the internal order of the whole mesh
@@ -95,8 +92,8 @@ def scatter(
     Parameters
     ----------
     mesh : Mesh, callable or None
-        In process 0: the mesh, or a function that makes it there, so that all processes hear of its errors. What
-        the others give is ignored.
+        In process 0: the mesh, or a function that makes it there, so that all processes hear of its errors.
+        What the others give is ignored.
     comm : mpi4py.MPI.Intracomm
         The processes, such as ``MPI.COMM_WORLD``; one part for each.
     partition : {"curve", "metis"} or Partition, optional
@@ -110,7 +107,8 @@ def scatter(
     Raises
     ------
     ArgumentError
-        In all processes: no mesh in process 0, fewer cells than processes, a partition of another number of parts.
+        In all processes: no mesh in process 0, fewer cells than processes, a partition of another number of
+        parts.
 
     Examples
     --------
@@ -131,12 +129,14 @@ def _plan(mesh: Any, ranks: Ranks, partition: Any) -> tuple[Partition, _Whole]:
         raise ArgumentError(f"mesh is {mesh!r} in process 0, expected a whole Mesh there")
     if not isinstance(partition, Partition):
         if ranks.size > mesh.num_elem:
-            raise ArgumentError(f"the mesh has {mesh.num_elem} cells, expected one or more a process of {ranks.size}")
+            raise ArgumentError(
+                f"the mesh has {mesh.num_elem} cells, expected one or more a process of {ranks.size}"
+            )
         partition = mesh.partition(ranks.size, method=partition)
     if partition.mesh is not mesh or partition.num != ranks.size:
         raise ArgumentError(
-            f"partition has {partition.num} parts of {partition.mesh!r}, expected one for each of {ranks.size} "
-            "processes, of the mesh"
+            f"partition has {partition.num} parts of {partition.mesh!r}, expected one for each of "
+            f"{ranks.size} processes, of the mesh"
         )
     facts = {
         name: getattr(mesh, name)
@@ -147,7 +147,7 @@ def _plan(mesh: Any, ranks: Ranks, partition: Any) -> tuple[Partition, _Whole]:
 
 
 def _blocks(partition: Partition) -> Callable[[int], np.ndarray]:
-    """Return the function that makes what a process gets: its own cells' places in the whole mesh, and its part."""
+    """Return the function that makes what a process gets: places of its cells in the whole, and its part."""
     mesh = partition.mesh
     place = np.empty(mesh.num_elem, np.int64)
     place[mesh._copy("order", np.int64, (mesh.num_elem,))] = np.arange(mesh.num_elem)
@@ -166,7 +166,7 @@ def _part(words: np.ndarray, whole: _Whole, ranks: Ranks, partition: Partition |
     mesh._is_fixed = False
     for name, value in whole.facts.items():
         setattr(mesh, name, value)
-    mesh.ranks, mesh.num_whole, mesh.partition = ranks, whole.num_elem, partition
+    mesh.ranks, mesh.num_whole = ranks, whole.num_elem
     mesh.whole = partition.mesh if partition is not None else None
     mesh._digest, mesh._place = whole.digest, words[1:head].copy()
     mesh._fix()
@@ -174,7 +174,7 @@ def _part(words: np.ndarray, whole: _Whole, ranks: Ranks, partition: Partition |
 
 
 def take_part(given: Any) -> Ranks | None:
-    """Return the processes that arguments of `DG` ask for, and make `given.mesh` a part; None if it runs alone."""
+    """Return the processes that arguments of `DG` ask for, and make `given.mesh` a part; None: alone."""
     comm = given.comm
     if not isinstance(given.mesh, RankMesh):
         if comm is None:
@@ -186,17 +186,20 @@ def take_part(given: Any) -> Ranks | None:
         raise ArgumentError("comm has other processes than those among which the mesh was scattered")
     if not isinstance(given.device, str) or given.device == "cuda:all" or given.tune:
         raise ArgumentError(
-            f"device is {given.device!r}, tune {given.tune!r}; with comm= each process has one device, and tunes nothing"
+            f"device is {given.device!r}, tune {given.tune!r}; with comm= each process has one device, and "
+            "tunes nothing"
         )
     if given.threads is None:
         given.threads = ranks.threads
     given.device = ranks.together("device", lambda: _own_device(given.device, ranks))
-    names = ranks.comm.allgather(device_info(given.device).get("device_name") if given.device != "cpu" else "cpu")
+    names = ranks.comm.allgather(
+        device_info(given.device).get("device_name") if given.device != "cpu" else "cpu"
+    )
     other = next((i for i, name in enumerate(names) if name != names[0]), 0)
     if other:
         raise ArgumentError(
-            f"process 0 runs on {names[0]}, process {other} on {names[other]}; expected equal devices: processes wait for "
-            "each other, and their bits must be the same"
+            f"process 0 runs on {names[0]}, process {other} on {names[other]}; expected equal devices: "
+            "processes wait for each other, and their bits must be the same"
         )
     return ranks
 
