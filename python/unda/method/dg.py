@@ -36,10 +36,9 @@ from .team import team_of
 class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
-    Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: nodes are products of
-    Gauss-Lobatto points, also those of the quadrature, so that the mass matrix is diagonal; with the central
-    flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells and the
-    materials at their nodes (docs/dg.md).
+    Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: products of Gauss-Lobatto
+    points, also those of the quadrature; the discrete energy is constant with the central flux and never
+    grows with the upwind one (docs/dg.md).
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ class DG(Simulation):
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing", or an exact solution that gives the outer values (each name may have its own).
+        "absorbing", or an exact solution that gives the outer values.
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -65,18 +64,14 @@ class DG(Simulation):
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        "auto" (what the environment variable UNDA_DEVICE says, else the first CUDA device that can be
-        used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1". Several CUDA devices share the
-        problem: "cuda:all", or a list such as ``["cuda:0", "cuda:1"]``; its bits are those of one
-        (docs/scaling.md).
+        "auto" (UNDA_DEVICE, else the first usable CUDA device, else the CPU; the log says why), "cpu", "cuda",
+        "cuda:1"; several CUDA devices: "cuda:all" or a list (docs/scaling.md).
     partition : {"curve", "metis"} or Partition
-        Which cell belongs to which device, where there are several (`Mesh.partition`).
+        Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host"}
-        How values at faces travel between devices: by stores into the other's memory, or through memory
-        of the host. "auto": "peer" where all devices reach each other.
+        How values at faces travel between devices.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
-        too short to start more.
+        CPU threads; if omitted, all that the process may use, or fewer for small problems.
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
@@ -84,17 +79,11 @@ class DG(Simulation):
     kernel_options : dict of str to int or str, optional
         Options of the kernel; the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
-    comm : mpi4py.MPI.Intracomm, optional
-        Processes that share the problem, each with a part of the mesh, such as ``MPI.COMM_WORLD``: all of
-        them make the same simulation and call the same methods in the same order (docs/scaling.md). Process 0
-        gives the mesh or a function that makes it, or all give what `scatter` made of it; the medium is given
-        by all, or by process 0 alone. `partition` says which cell belongs to which process. Receivers,
-        samples, energies and errors are whole in each process, and have the bits of one; arrays of states are
-        of own cells, ``mesh.own_cells``.
     tune : bool
-        Measure the candidates for kernel and tile on this device, unless done before; the
-        fastest is printed, and stored with the compiled kernels. Of a `kernel` that is named its options
-        alone. CUDA only; no effect on the CPU.
+        Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
+        kept. Of a `kernel` that is named its options alone. CUDA only.
+    comm : mpi4py.MPI.Intracomm, optional
+        Processes that share the problem; all make the same calls (docs/scaling.md).
 
     Attributes
     ----------
