@@ -59,13 +59,13 @@ class DG(Simulation):
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        "auto" (UNDA_DEVICE, else the first usable CUDA device, else the CPU; the log says why), "cpu", "cuda",
-        "cuda:1"; several CUDA devices: "cuda:all" or a list (docs/scaling.md).
+        "auto" (UNDA_DEVICE, else the first usable CUDA device, else the CPU; the log says why), "cpu",
+        "cuda", "cuda:1"; several CUDA devices: "cuda:all" or a list (docs/scaling.md).
     partition : {"curve", "metis"} or Partition
         Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host"}
@@ -77,8 +77,7 @@ class DG(Simulation):
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
         CUDA: seven for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
-        Options of the kernel; the others come from the degree's table.
-        CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
+        Options of the kernel, CUDA; and ``"metric"`` of hexahedra: "affine", "trilinear" or "stored".
     tune : bool
         Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
         kept. Of a `kernel` that is named its options alone. CUDA only.

@@ -86,7 +86,7 @@ class FD(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     comm : None
-        Processes of MPI share problems of `DG` alone; anything else is refused.
+        Of `DG` alone.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ from .solver import forecast
 class SEM(Simulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
-    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, so that the mass matrix is
-    diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
+    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, with a diagonal mass matrix
+    (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
     displacement in solids and, in fluids (of an elastic medium: cells with vs = 0), a potential chi:
     p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to
     rounding.
@@ -48,7 +48,7 @@ class SEM(Simulation):
     medium : Acoustic or Elastic
         Materials by cell or node (`Medium`, `per`).
     degree : int
-        Of the polynomials in each coordinate, 2 to 10.
+        In each coordinate, 2 to 10.
     boundary : dict of str to str, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
         dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
@@ -58,7 +58,7 @@ class SEM(Simulation):
         Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
         dt to runs that are compared step by step.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
@@ -74,7 +74,7 @@ class SEM(Simulation):
     allow_unstable : bool
         Accept dt above it.
     comm : None
-        Processes of MPI share problems of `DG` alone; anything else is refused.
+        Of `DG` alone.
 
     Attributes
     ----------
