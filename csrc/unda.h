@@ -401,12 +401,13 @@ typedef struct unda_solver_info {
 /* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
-/* One problem cut into parts of its mesh, each on a device of its own; DG alone. */
+/* One problem cut into parts, each on a device of its own. DG: parts of its mesh. FD: slabs of planes of x, layers
+ * included, as many of each as can be; at least 2 M + 2 planes of order 2 M; kernel "step", without a window. */
 typedef struct unda_team {
     int64_t size_bytes;
     int32_t num_part;
     int32_t transport;     /* unda_transport */
-    const int32_t *part;   /* [num_elem]: each element's part, 0 .. num_part - 1; none is empty */
+    const int32_t *part;   /* [num_elem]: each element's part, 0 .. num_part - 1; none is empty. FD: NULL */
     const int32_t *device; /* [num_part]: all CUDA devices, which are equal, each as often as you like; or all
                               UNDA_DEVICE_CPU, for tests: parts take turns then */
 } unda_team;
@@ -420,7 +421,7 @@ typedef enum unda_transport {
 /* As unda_solver_new, on the devices of a team: every call takes and gives elements of the whole mesh, in its numbering.
  * Kernel, dt and all that belongs to the whole problem are those of one device, so that states, samples and energies have
  * its bits; with kernel "gemm" they are equal to rounding, since cuBLAS chooses by size. A launch of many steps
- * ("resident") is refused. options.device is ignored. team: borrowed. NULL: no team, unda_solver_new. */
+ * ("resident") is refused. options.device: that of part 0. team: borrowed. NULL: no team, unda_solver_new. */
 UNDA_API unda_status unda_solver_new_team(unda_solver **solver, const unda_mesh *mesh,
                                           const unda_solver_options *options, const unda_team *team);
 /* What unda_solver_forecast says, for a team: host_bytes of all parts, device_bytes [num_part]. Traces go by stores into the
@@ -433,11 +434,13 @@ typedef struct unda_member {
     int64_t size_bytes;
     int32_t device;
     int32_t num_neighbor;   /* parts with which it shares faces */
-    int64_t num_elem;       /* of its own */
-    int64_t num_border;     /* those of them that share a face with another part */
-    int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces */
-    int64_t num_cut_face;   /* these faces */
-    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real */
+    int64_t num_elem;       /* of its own; FD: planes of x, layers included */
+    int64_t num_border;     /* those of them that share a face with another part, or lie within M planes of one */
+    int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces; planes */
+    int64_t num_cut_face;   /* these faces; FD: 1 or 2 */
+    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real. FD, in a
+                               step: nodes of a plane x bytes of a real, of p M planes a cut; of each field of the
+                               staggered schemes that is differenced along x M or M - 1 */
     int64_t device_bytes;
     char transport[16]; /* "memory", "peer", "host"; of all parts */
 } unda_member;

@@ -245,20 +245,6 @@ unda_status dg_cuda_join_rank(unda_solver *part)
     return UNDA_OK;
 }
 
-/* Equal devices have the same kernels, and these the same bits. */
-static unda_status check_equal(const unda_solver *one, const unda_solver *other)
-{
-    const unda_device_info *a = gpu_info(tables(one)->gpu), *b = gpu_info(tables(other)->gpu);
-    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
-        strcmp(a->name, b->name) != 0)
-        FAIL(UNDA_ERR_ARG,
-             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
-             "other, "
-             "and their kernels' bits must be the same",
-             one->options.device, a->name, a->num_sm, other->options.device, b->name, b->num_sm);
-    return UNDA_OK;
-}
-
 /* Whether each part reaches the memory of those that it sends to. */
 static unda_status reach_all(unda_solver *const *part, int32_t num_part, bool *reached)
 {
@@ -273,7 +259,7 @@ unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transpo
 {
     bool reached = false;
     for (int32_t p = 1; p < num_part; p++)
-        TRY(check_equal(part[0], part[p]));
+        TRY(gpu_check_equal(tables(part[0])->gpu, tables(part[p])->gpu));
     if (transport != UNDA_TRANSPORT_HOST)
         TRY(reach_all(part, num_part, &reached));
     if (transport == UNDA_TRANSPORT_PEER && !reached)

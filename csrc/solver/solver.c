@@ -102,7 +102,7 @@ static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
 }
 
 /* A solver of several parts, if it is to be one, routes all to theirs. */
-static unda_status begin_team(unda_solver *s)
+static unda_status begin_team(unda_solver *s, const unda_solver_options *o)
 {
     if (!s->split)
         return UNDA_OK;
@@ -111,7 +111,7 @@ static unda_status begin_team(unda_solver *s)
         FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
              s->split->num_part);
     s->method = s->method->team;
-    s->engine = s->method->engine(&s->options);
+    s->engine = s->method->engine(o);
     return UNDA_OK;
 }
 
@@ -159,7 +159,7 @@ static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solve
     TRY(solver_begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
     TRY(refuse_part(s, mesh));
-    TRY(begin_team(s));
+    TRY(begin_team(s, o));
     TRY(begin_rank(s, mesh));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
@@ -229,7 +229,7 @@ unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda_solver_o
     unda_solver s = {.split = team};
     TRY(solver_begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
-    TRY(begin_team(&s));
+    TRY(begin_team(&s, options));
     return s.method->forecast(&s, mesh, options, host_bytes, device_bytes);
 }
 

@@ -6,7 +6,15 @@
 #include "dg/tensor_products.h"
 #include "dg/update.h"
 
-enum { BATCH = NUM_FIELD > 4 ? 2 : THREADS *MIN_BLOCKS > 400 ? 3 : 4 };
+/* Nodes whose old states are under way at once; three such batches are. A thread has five nodes of three old values of nine
+ * fields where few warps share an element: more than its registers. */
+enum {
+    MANY_VALUES = REST && NUM_FIELD > 6 && UPDATE == UPDATE_AB3,
+    BATCH = MANY_VALUES                 ? 1
+            : NUM_FIELD > 4             ? 2
+            : THREADS *MIN_BLOCKS > 400 ? 3
+                                        : 4
+};
 
 /* What the update reads of a thread's next nodes. */
 struct batch {

@@ -14,8 +14,9 @@ enum {
     FACE_STEPS = (NFP + FACE_LANES - 1) / FACE_LANES,
     BEHIND_FACES = FACE_STEPS * (NUM_FIELD + 1), /* registers */
     INSIDE = NP * NUM_REF * TILE / THREADS,
+    /* beside eight nodes more sums and coefficients of each node leave it no registers */
     EARLY = (DEGREE >= 4 || GRAD_DIV == 0) && BEHIND_FACES <= 84 && BEHIND_FACES + INSIDE <= 130 &&
-            THREADS * MIN_BLOCKS <= 400
+            THREADS * MIN_BLOCKS <= 400 && !(REST && NUM_FIELD > 6 && BY_NODE)
 };
 
 /* LANES threads share an element, as in tile.h, and FACE_LANES its face. */

@@ -232,6 +232,35 @@ static unda_status run_window(void)
     return count_allocations(&grid, grid_new(&grid, UNDA_FLOAT32, 1), num_failed);
 }
 
+static unda_status use_slabs(void)
+{
+    struct grid grid = {.slabs = 1};
+    unda_status status = grid_new(&grid, UNDA_FLOAT32, 0);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+static unda_status use_staggered_slabs(void)
+{
+    struct grid grid = {.slabs = 1};
+    unda_status status = grid_new_staggered(&grid, UNDA_FLOAT32);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+/* The same of grids in slabs (every fifteenth allocation where modules are loaded each time). */
+static unda_status run_slabs(void)
+{
+    int num_failed = 0;
+    TRY_HERE(fail_each(use_slabs, rig_device < 0 ? 1 : 15, &num_failed));
+    TRY_HERE(fail_each(use_staggered_slabs, rig_device < 0 ? 3 : 15, &num_failed));
+    struct grid grid = {.slabs = 1}, staggered = {.slabs = 1};
+    TRY_HERE(count_allocations(&grid, grid_new(&grid, UNDA_FLOAT64, 1), num_failed));
+    return count_allocations(&staggered, grid_new_staggered(&staggered, UNDA_FLOAT64), num_failed);
+}
+
 /* What a step allocates once it has run with as many steps. */
 static unda_status run_steps(void)
 {
@@ -395,6 +424,7 @@ static const struct {
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},
+    {"slabs", run_slabs},
     {"sem", run_sem},
     {"far", run_far},
     {"far_counts", run_far_counts},

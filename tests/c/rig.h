@@ -43,6 +43,7 @@ struct grid {
     unda_solver *solver;
     int32_t group, staggered;
     int32_t window; /* of unda_fd_options */
+    int32_t slabs;  /* 1: two of them, of order 2 */
 };
 unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform);
 unda_status grid_new_staggered(struct grid *grid, int32_t precision); /* elastic */

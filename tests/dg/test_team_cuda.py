@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 REAL = cuda_device.prepare()
 KERNELS = _cuda.kernel_dir()
 ON_DEVICE = [key for key in team_cases.RUNS if "/cpu" not in key]
-FEW = ON_DEVICE[5::36]
+FEW = ON_DEVICE[5::60]
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def _kernel_run(mesh, kernel, dtype, integrator, physics, **where):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("i", "case"), numbered(WITH_KERNELS, WITH_KERNELS[1::6]))
+@pytest.mark.parametrize(("i", "case"), numbered(WITH_KERNELS, WITH_KERNELS[1::11]))
 def test_parts_have_the_bits_of_one_device_with_every_kernel(i, case):
     kernel, dtype, integrator = case
     physics = ("acoustic", "elastic", "maxwell")[i % 3]
@@ -118,9 +118,19 @@ def _long(device, steps=(40,), **options):
     return bits_dg.outcome(sim, [rec])
 
 
+SLOW = [] if REAL else pytest.mark.slow
+
+
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
-@pytest.mark.parametrize("transport", ["auto", "host"])
+@pytest.mark.parametrize(
+    ("integrator", "transport"),
+    [
+        ("ab3", "auto"),
+        ("ab3", "host"),
+        pytest.param("lsrk4", "auto", marks=SLOW),
+        pytest.param("lsrk4", "host", marks=SLOW),
+    ],
+)
 def test_graphs_of_all_devices_take_the_same_steps(integrator, transport):
     """And a right-hand side between calls, after which the other buffers of traces are next."""
     steps = (37, 1, 18, 33)
@@ -208,24 +218,27 @@ def test_without_peer_access_traces_go_through_the_host(monkeypatch):
         pytest.skip("the stand-in alone can take it away")
     mesh, medium = mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0)
     monkeypatch.setenv("UNDA_EMULATOR_PEER", "0")
-    assert unda.DG(mesh, medium, degree=1, device=devices(2)).team.transport == "host"
+    assert unda.DG(mesh, medium, degree=1, kernel="fused", device=devices(2)).team.transport == "host"
     with pytest.raises(DeviceError, match="cannot reach each other's memory"):
-        unda.DG(mesh, medium, degree=1, device=devices(2), transport="peer")
-    assert unda.DG(mesh, medium, degree=1, device=["cuda:0"] * 2).team.transport == "peer"
+        unda.DG(mesh, medium, degree=1, kernel="fused", device=devices(2), transport="peer")
+    assert unda.DG(mesh, medium, degree=1, kernel="fused", device=["cuda:0"] * 2).team.transport == "peer"
 
 
 @pytest.mark.gpu_or_stand_in
 def test_all_devices_are_one_word():
     names = [name for name in unda.devices() if name != "cpu"]
-    sim = unda.DG(mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0), degree=1, device="cuda:all")
+    sim = unda.DG(
+        mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0), degree=1, kernel="fused", device="cuda:all"
+    )
     assert (sim.team.devices if sim.team else ("cuda:0",)) == tuple(names)
 
 
 @pytest.mark.gpu_or_stand_in
 def test_a_team_names_its_devices_and_their_memory():
-    sim = unda.DG(mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0), degree=2, device=devices(3))
+    case = {"degree": 1, "kernel": "fused", "device": devices(3)}
+    sim = unda.DG(mesh_for("hard"), unda.Acoustic(rho=1.0, c=1.0), **case)
     assert sum(one.memory for one in sim.team.members) == sim.memory["device"] > 0
-    found = unda.DG.forecast(sim.mesh, sim.medium, degree=2, device=devices(3))
+    found = unda.DG.forecast(sim.mesh, sim.medium, **case)
     assert found["device"] == sim.memory["device"] and found["host"] == sim.memory["host"]
     assert [found[f"part {i}"] for i in range(3)] == [one.memory for one in sim.team.members]
     assert " + ".join(devices(3)) in repr(sim) and "by peer" in repr(sim)

@@ -122,6 +122,14 @@ def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(dev
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
 
 
+@EACH_DEVICE
+def test_any_allocation_of_a_grid_in_slabs_may_fail_and_a_step_makes_none(device):
+    done, pairs = run("slabs", device)
+    assert (done.stderr, done.returncode) == ("", 0), done.stdout
+    assert [value for name, value in pairs if name == "allocations"] == ["0", "0"]
+    assert int(dict(pairs)["failed"]) > (60 if device == "cpu" else 20)
+
+
 def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none():
     found = succeeds("window", "cuda")
     assert int(found["failed"]) > 10 and found["allocations"] == "0"

@@ -39,6 +39,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", type=words(*CASES), default="tet3,tet7,hex7", help=",".join(CASES))
     parser.add_argument("--physics", choices=["acoustic", "elastic", "maxwell"], default="acoustic")
     parser.add_argument("--devices", default="cuda:all", help="cuda:all, or such as cuda:0,cuda:0,cuda:1")
+    parser.add_argument(
+        "--splits", type=words("strong", "weak"), default="strong,weak", help="strong,weak, beside one device"
+    )
     parser.add_argument("--transport", choices=["auto", "peer", "host"], default="auto")
     parser.add_argument("--integrator", choices=["ab3", "lsrk4"], default="ab3")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
@@ -87,7 +90,7 @@ def _measure(sim: DG, seconds: float) -> dict[str, Any]:
         "outside": None if kernels is None else 100 * max(0.0, 1 - kernels * stages / step),
         "transport": sim.team.transport if sim.team else "-",
         "devices": len(sim.team.devices) if sim.team else 1,
-        "megabytes": 1e-6 * sum(one.bytes_per_stage for one in sim.team.members) if sim.team else 0.0,
+        "megabytes": 1e-6 * sim.team._bytes() if sim.team else 0.0,
     }  # fmt: skip
 
 
@@ -99,7 +102,10 @@ def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[s
         runs: list[tuple[str, Mesh, dict[str, Any]]] = [("one", mesh, {"device": devices[0]})]
         team = {"device": list(devices), "transport": args.transport}
         if len(devices) > 1:
-            runs += [("strong", mesh, team), ("weak", _box(shape, degree, args.nodes * len(devices)), team)]
+            runs += [
+                (split, mesh if split == "strong" else _box(shape, degree, args.nodes * len(devices)), team)
+                for split in args.splits.split(",")
+            ]
         one: dict[str, Any] = {}
         for split, of, where in runs:
             keywords = {"degree": degree, **options}

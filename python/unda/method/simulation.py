@@ -32,6 +32,7 @@ from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
 from .receiver import Channels, Receivers
+from .slabs import Slabs
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
 from .team import Team
@@ -62,7 +63,7 @@ class Simulation(Fixed, Pictures):
     fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
-    team: Team | None = None  #: the devices, where there are several
+    team: Team | Slabs | None = None  #: the devices, where there are several
     ranks: Ranks | None = None  #: the processes, where they share the problem
     _points: Points
     _medium_config: Mapping[str, Any] | None = None  # of the whole problem, if this is a part

@@ -105,10 +105,13 @@ class Team:
             self.transport = _core.text(member.transport)
         self.members, self._trace = tuple(found), trace
 
+    def _bytes(self) -> int:
+        """Return what all parts send in a stage."""
+        return sum(one.bytes_per_stage for one in self.members)
+
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
-        total = sum(one.bytes_per_stage for one in self.members)
-        return f"{self.partition.num} parts, {total} bytes a stage by {self.transport}"
+        return f"{self.partition.num} parts, {self._bytes()} bytes a stage by {self.transport}"
 
     def __repr__(self) -> str:
         rows = [tuple(name.replace("_", " ") for name in ("part", *Member._fields))]
