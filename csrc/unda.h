@@ -449,6 +449,51 @@ typedef struct unda_member {
 } unda_member;
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
+
+/* One problem in many processes, each with a solver of its part of the mesh (unda_mesh_part, unda_mesh_unpack). All
+ * processes make the same calls in the same order. Sources and receivers are those of the whole problem, their elements
+ * numbered as in the whole mesh, and so are samples and energy; arrays of states, exact data and incident waves are of the
+ * process's own elements alone, in the numbering of its mesh. Materials are given for its own elements and its ghosts. */
+typedef struct unda_ranks {
+    int64_t size_bytes;
+    int32_t num_rank; /* of processes, which are the parts of the mesh */
+    int32_t which;    /* this one */
+    int64_t num_elem; /* of the whole mesh */
+    const int64_t *
+        place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
+    /* bytes[i] becomes the bitwise or of the bytes[i] of all processes, which call it alike; num_byte may be 0. Another
+     * value than 0: this process could not, and neither will the others. */
+    int32_t (*unite)(void *of, int64_t num_byte, void *bytes);
+    void *of;
+} unda_ranks;
+/* As unda_solver_new, of a part of a mesh. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
+ * problem are agreed upon, so that the bits are those of one process. Traces at cut faces travel by messages that the
+ * caller starts: unda_solver_set_requests, before the first step. */
+UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
+                                          const unda_solver_options *options, const unda_ranks *ranks);
+/* What travels to and from a neighbour in each stage, in the memory of the solver. */
+typedef struct unda_message {
+    int64_t size_bytes;
+    int64_t num_byte; /* to be sent, and as many to be received */
+    int32_t rank;     /* the neighbour */
+    int32_t reserved;
+    void *send, *receive; /* [num_byte], host memory */
+} unda_message;
+/* Of neighbour `which` of this process, 0 .. unda_member.num_neighbor - 1. */
+UNDA_API unda_status unda_solver_get_message(const unda_solver *solver, int32_t which, unda_message *message);
+/* Persistent requests of these messages. start and wait have the form of MPI_Startall and MPI_Waitall, and are called once
+ * a stage by the thread that steps; they return 0, or the run fails. */
+typedef struct unda_requests {
+    int64_t size_bytes;
+    int32_t num;
+    int32_t reserved;
+    void *request, *status; /* [num] of the library of messages; they must outlive the solver */
+    int32_t (*start)(int32_t num, void *request);
+    int32_t (*wait)(int32_t num, void *request, void *status);
+} unda_requests;
+/* requests: copied. */
+UNDA_API unda_status unda_solver_set_requests(unda_solver *solver, const unda_requests *requests);
+
 UNDA_API void unda_solver_free(unda_solver *solver);
 UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver_info *info);
 /* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */

@@ -63,6 +63,8 @@ SEEN_BY_ONE = {
     "csrc/fd/cuda_send.c": "test_slabs_cuda",
     "csrc/dg/team.c": "test_team",
     "csrc/dg/team_points.c": "test_team",
+    "csrc/dg/rank.c": "test_mpi_bits",
+    "csrc/solver/ranks.c": "test_mpi_bits",
     "csrc/dg/team_state.c": "test_team",
     "csrc/dg/exchange_cpu.c": "test_team",
     "csrc/dg/exchange_cuda.c": "test_team_cuda",
@@ -710,10 +712,17 @@ MUTATIONS = [
     ("csrc/dg/team.c", "there->first[back] *", "there->first[0] *"),
     ("csrc/dg/team.c", "end < space->num_owned ? end : space->num_owned", "border"),
     ("csrc/dg/team.c", "part->groups[g]->first = s->groups[g / 2]->first", "(void)g"),
-    ("csrc/dg/team_points.c", "if (team->owner[given->elem[k]] != p)", "if (p > 0)"),
-    ("csrc/dg/team_points.c", "elem[count] = team->local[given->elem[k]];", "elem[count] = 0;"),
+    ("csrc/dg/team_points.c", "if (dg_team_find(team, given->elem[k], &elem[count]) != p)", "if (p > 0)"),
+    ("csrc/dg/team_points.c", "dg_team_find(team, r->elem[k], &own->elem[at]);", "own->elem[at] = 0;"),
+    ("csrc/dg/rank.c", "s->dt_stable = least[0];", "s->dt_stable = team->part[0]->dt_stable;"),
+    ("csrc/dg/rank.c", "room[place - begin] = own[e];", "room[e % count] = own[e];"),
+    ("csrc/dg/rank.c", "*kind = (int)-least;", ""),
+    ("csrc/dg/rank.c", "dg->has_fluid = least[2] < 0;", ""),
+    ("csrc/dg/rank.c", "isfinite(least) ? (int64_t)least : -1", "-1"),
+    ("csrc/dg/rank.c", "at += x->link[i].bytes;", ""),
+    ("csrc/solver/ranks.c", "value[i % num] = fmin(value[i % num], all[i]);", ""),
     ("csrc/dg/team_points.c", ".wide = split,", ".wide = false,"),
-    ("csrc/dg/team_points.c", "p->split[k] * p->num_field + f, sum)", "k * p->num_field + f, sum)"),
+    ("csrc/dg/team_points.c", "i * size + p->split[k] * p->num_field + f", "i * size + k * p->num_field + f"),
     ("csrc/dg/team_points.c", "to + (size_t)share->point[k] * row", "to + (size_t)k * row"),
     ("csrc/dg/team_state.c", "i / own * num_slot + team->slot[p][i % own]", "i / own * num_slot + i % own"),
     ("csrc/dg/team_state.c", "energy[dg_team_place(s, part, e)] = own[e]", "energy[e] += own[e]"),
@@ -790,7 +799,8 @@ def failing(copy: Path, path: str = "") -> str:
     if done.returncode:
         return "does not build"
     tests = [str(next((copy / "tests").glob(f"*/{name}.py"))) for name in seen_by]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider", *tests]
+    options = ["-q", "-x", "-n", "2", "-p", "no:cacheprovider", "--mpi"]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     # Some faults make a loop endless: that is seen, too. Its processes end with their group.
     process = subprocess.Popen(
         command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

@@ -12,6 +12,7 @@
  * waits for what may come later. Next: cuda/common/state.cu (traces). */
 #include "../solver/exchange.h"
 #include "cuda.h"
+#include "rank.h"
 
 #include "common/index.h"
 
@@ -83,7 +84,7 @@ unda_status dg_cuda_exchange_begin(unda_solver *s)
 unda_status dg_cuda_exchange_end(unda_solver *s)
 {
     struct exchange *x = s->exchange;
-    for (int32_t i = 0; i < cut_of(s)->num_neighbor; i++)
+    for (int32_t i = 0; own(s)->neighbor && i < cut_of(s)->num_neighbor; i++)
         TRY(gpu_stream_wait(own(s)->stream, own(own(s)->neighbor[i])->sent));
     if (x->transport->end)
         TRY(x->transport->end(s));
@@ -132,6 +133,27 @@ static unda_status from_host(unda_solver *s)
     return UNDA_OK;
 }
 
+/* ---- between processes: by way of the host and messages ---- */
+
+static unda_status to_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    return x->bytes ? gpu_download_async(own(s)->stream, x->message[0], own(s)->packed[x->turn], x->bytes)
+                    : UNDA_OK;
+}
+
+/* The host waits, while the first stream computes inner elements. What was received before has left the host by then. */
+static unda_status from_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    TRY(gpu_sync(own(s)->stream));
+    TRY(dg_rank_begin_messages(s));
+    TRY(dg_rank_end_messages(s));
+    return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
+                    : UNDA_OK;
+}
+
+static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
 
@@ -210,6 +232,15 @@ static unda_status make(unda_solver *s, bool by_host)
                                   (uintptr_t)(cut_of(s)->first[i] * dg_num_trace(s) * s->real_bytes);
     }
     dg_cuda_join_bytes(x, cut_of(s)->num_cut, by_host, &s->host_bytes, &s->device_bytes);
+    return UNDA_OK;
+}
+
+unda_status dg_cuda_join_rank(unda_solver *part)
+{
+    TRY(make(part, true));
+    part->exchange->transport = &between;
+    for (int i = 0; i < 2; i++)
+        part->exchange->message[i] = own(part)->host[i];
     return UNDA_OK;
 }
 

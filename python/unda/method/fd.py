@@ -21,7 +21,7 @@ from ..problem.grid import Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
 from . import grid_check, grid_plane, norms, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .fd_options import fd_options
@@ -87,6 +87,8 @@ class FD(Simulation):
         Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
+    comm : None
+        Of `DG` alone.
 
     Attributes
     ----------
@@ -137,8 +139,10 @@ class FD(Simulation):
         window: str | int | None = "auto",
         tune: bool = False,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("FD", comm)
         slabs = slabs_of(given)
         if flag("tune", tune):
             from .tune import tuned_grid

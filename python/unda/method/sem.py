@@ -22,7 +22,7 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
 from . import mesh_blowup, mesh_plane, norms, sem_check, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .sem_fields import Nodal, SemFields
@@ -37,8 +37,8 @@ from .team import team_of
 class SEM(Simulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
-    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, so that the mass matrix is
-    diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
+    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, with a diagonal mass matrix
+    (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
     displacement in solids and, in fluids (of an elastic medium: cells with vs = 0), a potential chi:
     p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to
     rounding.
@@ -50,7 +50,7 @@ class SEM(Simulation):
     medium : Acoustic or Elastic
         Materials by cell or node (`Medium`, `per`).
     degree : int
-        Of the polynomials in each coordinate, 2 to 10.
+        In each coordinate, 2 to 10.
     boundary : dict of str to str, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
         dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
@@ -77,6 +77,8 @@ class SEM(Simulation):
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
+    comm : None
+        Of `DG` alone.
 
     Attributes
     ----------
@@ -133,8 +135,10 @@ class SEM(Simulation):
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("SEM", comm)
         team = team_of(given)
         options, self._material, self._boundaries, chosen = sem_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
