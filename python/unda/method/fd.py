@@ -44,10 +44,9 @@ class FD(Simulation):
     Parameters
     ----------
     grid : Grid
-        One node along an axis: two dimensions, sources and energies per metre (`unda.exact.line_source`).
+        One node along an axis: two dimensions, all per metre (`unda.exact.line_source`).
     medium : Acoustic, Elastic or Maxwell
-        Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
-        Acoustic, rho one number.
+        Constant or given at each node (array of the grid's shape, function). Scalar: rho one number.
     order : int
         Of the differences in space: even, 2 to 16.
     scheme : {"scalar", "staggered"}
@@ -64,25 +63,24 @@ class FD(Simulation):
         Kind of layers without a ratio. "auto": "cpml", or another one where that could be unstable; `check`
         says why (docs/absorbing_layers.md).
     dt : float, optional
-        Time step [s]; by default `cfl` times the stable limit.
+        [s]; by default `cfl` times the stable limit.
     cfl : float
         Fraction of the stable limit to use.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        As for `DG`. Several CUDA devices ("cuda:all", a list) share the grid in slabs along x, with the bits
-        of one; with kernel "step" alone, and without a window (docs/scaling.md).
+        As for `DG`; several share slabs along x (docs/scaling.md).
     threads : int, optional
-        CPU threads; by default all available, fewer for small problems.
+        By default all available, fewer for small problems.
     kernel : {"auto", "step", "tiled", "diamond"}
         Scalar: "tiled" (CPU) and "diamond" (CUDA) take several steps at once, with the same bits; see
         docs/kernel_options.md.
     kernel_options : dict of str to int, optional
         Options of the kernel.
     window : "auto", None or int
-        Scalar, CUDA: a grid larger than the device's memory stays in host memory, and a window of rows along
-        y moves over it; a number sets the rows copied at once.
+        Scalar, CUDA: a grid larger than the device's memory stays on the host, and a window of rows along y
+        moves over it; a number sets the rows.
     tune : bool
         Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool
@@ -98,7 +96,7 @@ class FD(Simulation):
     padded : tuple of int
         Nodes along x, y, z with layers.
     team : Slabs or None
-        The devices and what each has, where there are several.
+        What each of several devices has.
 
     Raises
     ------
