@@ -65,7 +65,7 @@ class FD(Simulation):
     dt : float, optional
         [s]; by default `cfl` times the stable limit.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
@@ -82,7 +82,7 @@ class FD(Simulation):
         Scalar, CUDA: a grid larger than the device's memory stays on the host, and a window of rows along y
         moves over it; a number sets the rows.
     tune : bool
-        Measure kernels and settings once on this grid and device. CUDA only.
+        Measure kernels and settings once (CUDA).
     allow_unstable : bool
         Accept a dt above the stable limit.
     comm : None
