@@ -401,7 +401,7 @@ typedef struct unda_solver_info {
 /* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
-/* One problem cut into parts, each on a device of its own. DG: parts of its mesh. FD: slabs of planes of x, layers
+/* One problem cut into parts, each on a device of its own. DG and SEM: parts of its mesh. FD: slabs of planes of x, layers
  * included, as many of each as can be; at least 2 M + 2 planes of order 2 M; kernel "step", without a window. */
 typedef struct unda_team {
     int64_t size_bytes;
@@ -433,12 +433,15 @@ UNDA_API unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda
 typedef struct unda_member {
     int64_t size_bytes;
     int32_t device;
-    int32_t num_neighbor;   /* parts with which it shares faces */
-    int64_t num_elem;       /* of its own; FD: planes of x, layers included */
-    int64_t num_border;     /* those of them that share a face with another part, or lie within M planes of one */
-    int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces; planes */
-    int64_t num_cut_face;   /* these faces; FD: 1 or 2 */
-    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real. FD, in a
+    int32_t num_neighbor; /* parts with which it shares faces */
+    int64_t num_elem;     /* of its own; FD: planes of x, layers included */
+    int64_t num_border; /* those of them that share a face with another part, or lie within M planes of one */
+    int64_t num_ghost;  /* elements of other parts, of which it knows the values at these faces; planes */
+    int64_t num_cut_face;    /* these faces; FD: 1 or 2 */
+    int64_t num_shared_node; /* SEM, which has no ghosts: nodes that other parts have as well */
+    int64_t
+        exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real. SEM, in a
+                               step: shared nodes, for each part that has one, x unknowns x bytes of a real. FD, in a
                                step: nodes of a plane x bytes of a real, of p M planes a cut; of each field of the
                                staggered schemes that is differenced along x M or M - 1 */
     int64_t device_bytes;

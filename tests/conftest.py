@@ -98,10 +98,11 @@ def limits_once(monkeypatch):
         bench_dg_modave,
         bench_fd,
         bench_fd_papers,
+        bench_scaling,
         bench_sem,
     )
 
     of_dg = (bench_dg, bench_dg_gaps, bench_dg_klockner, bench_dg_modave)
-    for module in (*of_dg, bench_fd, bench_fd_papers, bench_sem):
+    for module in (*of_dg, bench_fd, bench_fd_papers, bench_scaling, bench_sem):
         monkeypatch.setattr(module, "device_limits", _limits)
     monkeypatch.setattr("unda.method.speed.device_limits", _limits)

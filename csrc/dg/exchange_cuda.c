@@ -16,7 +16,6 @@
 
 #include "common/index.h"
 
-#include <string.h>
 
 struct cuda_exchange {
     struct gpu_stream *stream;

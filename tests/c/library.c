@@ -223,6 +223,34 @@ static unda_status run_sem(void)
     return UNDA_OK;
 }
 
+/* The same in three parts on one device. */
+static unda_status run_sem_team(void)
+{
+    int num_failed = 0, num_call = 0, num_refused = 0;
+    rig_parts = 3;
+    TRY_HERE(fail_each(use_sem, rig_device < 0 ? 5 : 29, &num_failed));
+    struct spectral sem = {0};
+    unda_status status = spectral_new(&sem, UNDA_FLOAT64);
+    status = status == UNDA_OK ? spectral_use(&sem, 5) : status;
+    status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    spectral_free(&sem);
+    TRY_HERE(status);
+    TRY_HERE(spectral_team_refusals(&num_call, &num_refused));
+    printf("calls=%d\nrefused=%d\n", num_call, num_refused);
+    return UNDA_OK;
+}
+
+static unda_status run_sem_team_faults(void)
+{
+    int num_same = 0, num_seen = 0;
+    TRY_HERE(sem_team_faults(&num_same, &num_seen));
+    printf("same=%d\nseen=%d\n", num_same, num_seen);
+    return UNDA_OK;
+}
+
 /* The same of a grid in host memory. */
 static unda_status run_window(void)
 {
@@ -421,6 +449,8 @@ static const struct {
     {"hexahedra", run_hexahedra},
     {"team", run_team},
     {"team_faults", run_team_faults},
+    {"sem_team", run_sem_team},
+    {"sem_team_faults", run_sem_team_faults},
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},

@@ -101,6 +101,23 @@ def test_bench_times_hexahedra(tmp_path):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.usefixtures("limits_once")
+def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsys):
+    """Beside one device: the same problem split, whose bits are compared, and twice as much."""
+    monkeypatch.chdir(tmp_path)
+    command = ["bench", "scaling", "--cases", "hex3", "--nodes", "400", "--seconds", "0.02"]
+    assert main([*command, "--devices", "cuda:0,cuda:0"]) == 0
+    rows = json.loads(Path("bench_scaling.json").read_text())["rows"]
+    assert [(row["split"], row["devices"], row["same_bits"]) for row in rows] == [
+        ("one", 1, "-"), ("strong", 2, "True"), ("weak", 2, "-"),
+    ]  # fmt: skip
+    assert rows[0]["num_elem"] == rows[1]["num_elem"] < rows[2]["num_elem"]
+    assert rows[1]["megabytes"] > 0 and rows[0]["efficiency"] == 100
+    assert main([*command, "--devices", "cpu,cpu"]) != 0
+    assert "expected CUDA devices" in capsys.readouterr().err
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
     """A row a degree, of a device one for each way to add; unknowns of shared nodes are counted once."""

@@ -106,6 +106,21 @@ def test_sources_and_receivers_on_every_plane_and_between_planes_have_the_same_b
         assert differences(found[0], other) == []
 
 
+@pytest.mark.parametrize("scheme", ["scalar", "staggered"])
+def test_slabs_share_the_memory_of_layers_that_they_cut(scheme):
+    """Of 24 planes of layers and 8 between: a cut in each layer, whose memory is read whole."""
+    grid = unda.Grid((8, 5, 6), 10.0)
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    found = []
+    for device in ("cpu", ["cpu"] * 4):
+        sim = unda.FD(
+            grid, medium, scheme=scheme, order=2, boundary={"*": unda.CPML(12, f0=20.0)}, device=device
+        )
+        sim.set(p=np.random.default_rng(1).standard_normal(grid.shape))
+        found.append(_outcome(sim, 30, [(40.0, 20.0, 30.0)], []))
+    assert differences(*found) == []
+
+
 # ---- what users ask ----
 
 GRID = unda.Grid((40, 6, 5), 10.0)
