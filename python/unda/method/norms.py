@@ -109,8 +109,7 @@ def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
             sums[0, i, part] = (measure * (found - values[name]) ** 2).sum(axis=1)
             sums[1, i, part] = (measure * np.broadcast_to(values[name], found.shape) ** 2).sum(axis=1)
     wrong, norm = (
-        dict(zip(sim.fields, row, strict=True))
-        for row in _totals(sums.reshape(-1, len(q)), getattr(sim, "ranks", None))
+        dict(zip(sim.fields, row, strict=True)) for row in _totals(sums.reshape(-1, len(q)), sim.ranks)
     )
     return roots(wrong, norm if relative else None, sim.medium.field_groups)
 

@@ -379,7 +379,7 @@ class SEM(Simulation):
         return SimpleNamespace(
             mesh=self.mesh, degree=self.degree, dtype=self.dtype, t=self.t, fields=tuple(names),
             medium=medium, coordinates=self.coordinates, config=self.config, _material=self._material,
-            get=self.get,
+            get=self.get, ranks=None,
         )  # fmt: skip
 
     def check(self) -> Report:
