@@ -49,12 +49,14 @@ def forecast(mesh: Any, options: Any, team: Any = _core.NULL) -> dict[str, int]:
 
 def _new_solver(mesh: Any, options: Any, team: Any) -> Any:
     """Make a solver; if memory runs out say what holds it."""
+
+    def make(out: Any) -> int:
+        if team == _core.NULL:
+            return int(lib.unda_solver_new(out, mesh, options))
+        return int(lib.unda_solver_new_team(out, mesh, options, team))
+
     try:
-        return _core.new_object(
-            "unda_solver",
-            lambda out: lib.unda_solver_new_team(out, mesh, options, team),
-            lib.unda_solver_free,
-        )
+        return _core.new_object("unda_solver", make, lib.unda_solver_free)
     except OutOfMemoryError as error:
         needed = forecast(mesh, options, team)
         listed = "".join(f"\n  {sim!r}" for sim in living if sim._solver.is_open) or " none"
