@@ -146,7 +146,7 @@ static void refuse_elements(void)
 static void refuse_teams(struct rig *rig)
 {
     double material[2 * NUM_ELEM];
-    int32_t part[NUM_ELEM] = {1}, device[2] = {UNDA_DEVICE_CPU, UNDA_DEVICE_CPU};
+    int32_t part[NUM_ELEM] = {1}, device[3] = {UNDA_DEVICE_CPU, UNDA_DEVICE_CPU, UNDA_DEVICE_CPU};
     for (int i = 0; i < 2 * NUM_ELEM; i++)
         material[i] = 1;
     const unda_solver_options fine = {
