@@ -36,7 +36,7 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv demo unit test test-slow test-gpu mutate bits sanitize bench \
+.PHONY: help lib library flags objects venv demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
         format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -156,6 +156,10 @@ test: .venv/test ## the default tests (4 to 5 minutes on 2 cores)
 test-slow: .venv/dev ## the slow tests (up to an hour)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --slow -m slow $(ARGS)
+
+test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) --mpi -m mpi $(ARGS)
 
 WITH_PATH := PYTHONPATH=$(CURDIR)/python$${PYTHONPATH:+:$$PYTHONPATH}
 

@@ -401,12 +401,13 @@ typedef struct unda_solver_info {
 /* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
-/* One problem cut into parts of its mesh, each on a device of its own; DG alone. */
+/* One problem cut into parts, each on a device of its own. DG and SEM: parts of its mesh. FD: slabs of planes of x, layers
+ * included, as many of each as can be; at least 2 M + 2 planes of order 2 M; kernel "step", without a window. */
 typedef struct unda_team {
     int64_t size_bytes;
     int32_t num_part;
     int32_t transport;     /* unda_transport */
-    const int32_t *part;   /* [num_elem]: each element's part, 0 .. num_part - 1; none is empty */
+    const int32_t *part;   /* [num_elem]: each element's part, 0 .. num_part - 1; none is empty. FD: NULL */
     const int32_t *device; /* [num_part]: all CUDA devices, which are equal, each as often as you like; or all
                               UNDA_DEVICE_CPU, for tests: parts take turns then */
 } unda_team;
@@ -420,7 +421,7 @@ typedef enum unda_transport {
 /* As unda_solver_new, on the devices of a team: every call takes and gives elements of the whole mesh, in its numbering.
  * Kernel, dt and all that belongs to the whole problem are those of one device, so that states, samples and energies have
  * its bits; with kernel "gemm" they are equal to rounding, since cuBLAS chooses by size. A launch of many steps
- * ("resident") is refused. options.device is ignored. team: borrowed. NULL: no team, unda_solver_new. */
+ * ("resident") is refused. options.device: that of part 0. team: borrowed. NULL: no team, unda_solver_new. */
 UNDA_API unda_status unda_solver_new_team(unda_solver **solver, const unda_mesh *mesh,
                                           const unda_solver_options *options, const unda_team *team);
 /* What unda_solver_forecast says, for a team: host_bytes of all parts, device_bytes [num_part]. Traces go by stores into the
@@ -432,17 +433,67 @@ UNDA_API unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda
 typedef struct unda_member {
     int64_t size_bytes;
     int32_t device;
-    int32_t num_neighbor;   /* parts with which it shares faces */
-    int64_t num_elem;       /* of its own */
-    int64_t num_border;     /* those of them that share a face with another part */
-    int64_t num_ghost;      /* elements of other parts, of which it knows the values at these faces */
-    int64_t num_cut_face;   /* these faces */
-    int64_t exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real */
+    int32_t num_neighbor; /* parts with which it shares faces */
+    int64_t num_elem;     /* of its own; FD: planes of x, layers included */
+    int64_t num_border; /* those of them that share a face with another part, or lie within M planes of one */
+    int64_t num_ghost;  /* elements of other parts, of which it knows the values at these faces; planes */
+    int64_t num_cut_face;    /* these faces; FD: 1 or 2 */
+    int64_t num_shared_node; /* SEM, which has no ghosts: nodes that other parts have as well */
+    int64_t
+        exchange_bytes; /* that it sends in a stage: cut faces x face nodes x fields x bytes of a real. SEM, in a
+                               step: shared nodes, for each part that has one, x unknowns x bytes of a real. FD, in a
+                               step: nodes of a plane x bytes of a real, of p M planes a cut; of each field of the
+                               staggered schemes that is differenced along x M or M - 1 */
     int64_t device_bytes;
     char transport[16]; /* "memory", "peer", "host"; of all parts */
 } unda_member;
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
+
+/* One problem in many processes, each with a solver of its part of the mesh (unda_mesh_part, unda_mesh_unpack). All
+ * processes make the same calls in the same order. Sources and receivers are those of the whole problem, their elements
+ * numbered as in the whole mesh, and so are samples and energy; arrays of states, exact data and incident waves are of the
+ * process's own elements alone, in the numbering of its mesh. Materials are given for its own elements and its ghosts. */
+typedef struct unda_ranks {
+    int64_t size_bytes;
+    int32_t num_rank; /* of processes, which are the parts of the mesh */
+    int32_t which;    /* this one */
+    int64_t num_elem; /* of the whole mesh */
+    const int64_t *
+        place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
+    /* bytes[i] becomes the bitwise or of the bytes[i] of all processes, which call it alike; num_byte may be 0. Another
+     * value than 0: this process could not, and neither will the others. */
+    int32_t (*unite)(void *of, int64_t num_byte, void *bytes);
+    void *of;
+} unda_ranks;
+/* As unda_solver_new, of a part of a mesh. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
+ * problem are agreed upon, so that the bits are those of one process. Traces at cut faces travel by messages that the
+ * caller starts: unda_solver_set_requests, before the first step. */
+UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
+                                          const unda_solver_options *options, const unda_ranks *ranks);
+/* What travels to and from a neighbour in each stage, in the memory of the solver. */
+typedef struct unda_message {
+    int64_t size_bytes;
+    int64_t num_byte; /* to be sent, and as many to be received */
+    int32_t rank;     /* the neighbour */
+    int32_t reserved;
+    void *send, *receive; /* [num_byte], host memory */
+} unda_message;
+/* Of neighbour `which` of this process, 0 .. unda_member.num_neighbor - 1. */
+UNDA_API unda_status unda_solver_get_message(const unda_solver *solver, int32_t which, unda_message *message);
+/* Persistent requests of these messages. start and wait have the form of MPI_Startall and MPI_Waitall, and are called once
+ * a stage by the thread that steps; they return 0, or the run fails. */
+typedef struct unda_requests {
+    int64_t size_bytes;
+    int32_t num;
+    int32_t reserved;
+    void *request, *status; /* [num] of the library of messages; they must outlive the solver */
+    int32_t (*start)(int32_t num, void *request);
+    int32_t (*wait)(int32_t num, void *request, void *status);
+} unda_requests;
+/* requests: copied. */
+UNDA_API unda_status unda_solver_set_requests(unda_solver *solver, const unda_requests *requests);
+
 UNDA_API void unda_solver_free(unda_solver *solver);
 UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver_info *info);
 /* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */

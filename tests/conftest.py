@@ -1,6 +1,7 @@
 """What all tests share: tiers, the device, the limit of a default test.
 
---slow runs the slow tier too; --require-gpu turns the skips of device tests into failures.
+--slow runs the slow tier too; --mpi those in processes of MPI; --require-gpu turns the skips of device tests
+into failures.
 """
 
 import os
@@ -20,6 +21,7 @@ LIMIT_SECONDS = 20.0  # of processors, for a default test: what else runs on the
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests as well")
+    parser.addoption("--mpi", action="store_true", help="run the tests that start processes of MPI as well")
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
 
 
@@ -38,6 +40,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if is_marked(item, "slow") or is_marked(item, "gpu"):  # their runs are not looked at in this respect
             item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)
+        if is_marked(item, "mpi") and not config.getoption("--mpi"):
+            item.add_marker(pytest.mark.skip(reason="processes of MPI: runs with --mpi"))
         if is_marked(item, "slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
 

@@ -46,7 +46,8 @@ int64_t unda_sizeof(const char *struct_name)
         ENTRY(unda_limits),         ENTRY(unda_kernel_resources),
         ENTRY(unda_kernel_info),    ENTRY(unda_shared),
         ENTRY(unda_source),         ENTRY(unda_team),
-        ENTRY(unda_member),
+        ENTRY(unda_member),         ENTRY(unda_ranks),
+        ENTRY(unda_message),        ENTRY(unda_requests),
     };
 #undef ENTRY
     for (size_t i = 0; struct_name && i < sizeof table / sizeof table[0]; i++)

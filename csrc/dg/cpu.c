@@ -523,5 +523,6 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .forecast = forecast},
                                  .move = move,
                                  .join = dg_cpu_join,
+                                 .join_rank = dg_cpu_join_rank,
                                  .join_bytes = dg_cpu_join_bytes,
                                  .run_team = dg_team_take_steps};

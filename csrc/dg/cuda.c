@@ -470,5 +470,6 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .compile = plan_compile_only},
                                   .move = state_move,
                                   .join = dg_cuda_join,
+                                  .join_rank = dg_cuda_join_rank,
                                   .join_bytes = dg_cuda_join_bytes,
                                   .run_team = dg_cuda_run_team};

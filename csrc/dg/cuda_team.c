@@ -96,6 +96,8 @@ static bool wants_graph(const unda_solver *s)
     const struct dg_team *team = dg_team_of(s);
     const struct integration *in = &team->integration;
     int64_t bytes = team->mesh->num_elem * dg_elem_bytes(team->part[0]) / team->num_part;
+    if (team->place) /* the host takes part in each stage of a process */
+        return false;
     return in->num_valid == in->kind->num_level && dg_cuda_graph_pays(s, bytes);
 }
 

@@ -2,6 +2,7 @@
  * Parts take turns (team.c), so nothing needs to be waited for. Next: exchange_cuda.c. */
 #include "../solver/exchange.h"
 #include "cpu.h"
+#include "rank.h"
 
 #include <string.h>
 
@@ -72,5 +73,16 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transpor
         dg_cpu_join_bytes(x, 0, false, &part[p]->host_bytes, NULL);
     }
     dg_link_parts(part, num_part);
+    return UNDA_OK;
+}
+
+/* What a process sends, and what it receives: all messages are complete before the next ones begin. */
+unda_status dg_cpu_join_rank(unda_solver *part)
+{
+    struct exchange *x = part->exchange;
+    void *send, *receive;
+    TRY(array_own(&dg_cpu_tables(part)->owned, &send, x->bytes, 1, "traces at cut faces"));
+    TRY(array_own(&dg_cpu_tables(part)->owned, &receive, x->bytes, 1, "traces at cut faces"));
+    dg_link_rank(part, (uintptr_t)send, (uintptr_t)receive);
     return UNDA_OK;
 }

@@ -12,10 +12,10 @@
  * waits for what may come later. Next: cuda/common/state.cu (traces). */
 #include "../solver/exchange.h"
 #include "cuda.h"
+#include "rank.h"
 
 #include "common/index.h"
 
-#include <string.h>
 
 struct cuda_exchange {
     struct gpu_stream *stream;
@@ -84,7 +84,7 @@ unda_status dg_cuda_exchange_begin(unda_solver *s)
 unda_status dg_cuda_exchange_end(unda_solver *s)
 {
     struct exchange *x = s->exchange;
-    for (int32_t i = 0; i < cut_of(s)->num_neighbor; i++)
+    for (int32_t i = 0; own(s)->neighbor && i < cut_of(s)->num_neighbor; i++)
         TRY(gpu_stream_wait(own(s)->stream, own(own(s)->neighbor[i])->sent));
     if (x->transport->end)
         TRY(x->transport->end(s));
@@ -133,6 +133,27 @@ static unda_status from_host(unda_solver *s)
     return UNDA_OK;
 }
 
+/* ---- between processes: by way of the host and messages ---- */
+
+static unda_status to_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    return x->bytes ? gpu_download_async(own(s)->stream, x->message[0], own(s)->packed[x->turn], x->bytes)
+                    : UNDA_OK;
+}
+
+/* The host waits, while the first stream computes inner elements. What was received before has left the host by then. */
+static unda_status from_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    TRY(gpu_sync(own(s)->stream));
+    TRY(dg_rank_begin_messages(s));
+    TRY(dg_rank_end_messages(s));
+    return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
+                    : UNDA_OK;
+}
+
+static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
 
@@ -214,17 +235,12 @@ static unda_status make(unda_solver *s, bool by_host)
     return UNDA_OK;
 }
 
-/* Equal devices have the same kernels, and these the same bits. */
-static unda_status check_equal(const unda_solver *one, const unda_solver *other)
+unda_status dg_cuda_join_rank(unda_solver *part)
 {
-    const unda_device_info *a = gpu_info(tables(one)->gpu), *b = gpu_info(tables(other)->gpu);
-    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
-        strcmp(a->name, b->name) != 0)
-        FAIL(UNDA_ERR_ARG,
-             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
-             "other, "
-             "and their kernels' bits must be the same",
-             one->options.device, a->name, a->num_sm, other->options.device, b->name, b->num_sm);
+    TRY(make(part, true));
+    part->exchange->transport = &between;
+    for (int i = 0; i < 2; i++)
+        part->exchange->message[i] = own(part)->host[i];
     return UNDA_OK;
 }
 
@@ -242,7 +258,7 @@ unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transpo
 {
     bool reached = false;
     for (int32_t p = 1; p < num_part; p++)
-        TRY(check_equal(part[0], part[p]));
+        TRY(gpu_check_equal(tables(part[0])->gpu, tables(part[p])->gpu));
     if (transport != UNDA_TRANSPORT_HOST)
         TRY(reach_all(part, num_part, &reached));
     if (transport == UNDA_TRANSPORT_PEER && !reached)

@@ -229,6 +229,7 @@ static int32_t get_history(const unda_solver *s)
 const struct method dg_method = {.name = "DG",
                                  .on_mesh = true,
                                  .team = &dg_team_method,
+                                 .rank = &dg_rank_method,
                                  .engine = dg_engine_of,
                                  .sizes = dg_make_sizes,
                                  .create = create,

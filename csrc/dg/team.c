@@ -8,7 +8,7 @@
  *
  * Each element is computed by the operations of a run on one device, from the same numbers: so are its bits.
  * Not here: points and exact data (team_points.c), the state (team_state.c), how traces travel (exchange_*.c). */
-#include "team.h"
+#include "rank.h"
 
 #include "common/index.h"
 
@@ -74,6 +74,20 @@ static unda_status size_part(unda_solver *part, const unda_mesh *local, const un
     return UNDA_OK;
 }
 
+unda_status dg_team_begin_part(unda_solver *s, int32_t p, const unda_mesh *local, int kind,
+                               const unda_solver_options *own)
+{
+    struct dg_team *team = dg_team_of(s);
+    TRY(array_try(&team->part[p], 1, sizeof **team->part, "solver"));
+    return size_part(team->part[p], local, own, kind, team->num_elem);
+}
+
+unda_status dg_team_end_part(unda_solver *part, const unda_mesh *local, const unda_solver_options *own)
+{
+    TRY(dg_make_tables(part, local, own));
+    return new_exchange(part);
+}
+
 static unda_status choose_kind(const unda_mesh *mesh, const unda_solver_options *o, int *kind)
 {
     *kind = 0;
@@ -88,19 +102,15 @@ static unda_status make_part(unda_solver *s, int32_t p, int kind, const unda_sol
     __attribute__((cleanup(release_mesh))) unda_mesh *local = NULL;
     SCRATCH double *material = NULL;
     unda_solver_options own = *o;
-    unda_solver *part;
     own.device = s->split->device[p];
     TRY(unda_mesh_part(&local, team->mesh, team->num_part, s->split->part, p));
-    TRY(array_try(&part, 1, sizeof *part, "solver"));
-    team->part[p] = part;
-    TRY(size_part(part, local, &own, kind, team->mesh->num_elem));
-    const struct dg *dg = dg_tables(part);
+    TRY(dg_team_begin_part(s, p, local, kind, &own));
+    const struct dg *dg = dg_tables(team->part[p]);
     int64_t num_material = (int64_t)dg->material_nodes * dg->physics->num_material;
     if (o->material)
         TRY(gather_material(local, num_material, o->material, &material));
     own.material = material;
-    TRY(dg_make_tables(part, local, &own));
-    return new_exchange(part);
+    return dg_team_end_part(team->part[p], local, &own);
 }
 
 /* What is any element's is all parts'. */
@@ -131,19 +141,29 @@ static unda_status list_elements(struct dg_team *team, const int32_t *owner)
     return UNDA_OK;
 }
 
-static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status dg_team_new(unda_solver *s, const unda_mesh *mesh, int32_t num_part, int64_t num_elem,
+                        const unda_solver_options *o)
 {
     struct dg_team *team;
-    int kind;
-    TRY(check_team(s, mesh));
     TRY(array_try(&team, 1, sizeof *team, "team"));
     s->tables = team;
     mesh_hold(mesh);
     team->mesh = mesh;
-    TRY(array_own(&team->owned, &team->part, s->split->num_part, sizeof *team->part, "parts"));
-    TRY(array_own(&team->owned, &team->slot, s->split->num_part, sizeof *team->slot, "parts"));
-    TRY(array_own(&team->owned, &team->exact, s->split->num_part, sizeof *team->exact, "parts"));
-    team->num_part = s->split->num_part;
+    team->num_elem = num_elem;
+    TRY(array_own(&team->owned, &team->part, num_part, sizeof *team->part, "parts"));
+    TRY(array_own(&team->owned, &team->slot, num_part, sizeof *team->slot, "parts"));
+    TRY(array_own(&team->owned, &team->exact, num_part, sizeof *team->exact, "parts"));
+    team->num_part = num_part;
+    team->integration = (struct integration){.kind = integrators[o->integrator], .num_elem = num_elem};
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    int kind;
+    TRY(check_team(s, mesh));
+    TRY(dg_team_new(s, mesh, s->split->num_part, mesh->num_elem, o));
+    struct dg_team *team = dg_team_of(s);
     TRY(choose_kind(mesh, o, &kind));
     s->dt_stable = INFINITY;
     for (int32_t p = 0; p < team->num_part; p++) {
@@ -152,9 +172,18 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     }
     agree(team);
     TRY(list_elements(team, s->split->part));
-    TRY(dg_team_list_slots(s, o->boundary));
-    team->integration = (struct integration){.kind = integrators[o->integrator], .num_elem = mesh->num_elem};
-    return UNDA_OK;
+    return dg_team_list_slots(s, o->boundary);
+}
+
+int32_t dg_team_find(const struct dg_team *team, int64_t elem, int64_t *local)
+{
+    if (!team->place) {
+        *local = team->local[elem];
+        return team->owner[elem];
+    }
+    *local = dg_team_first_from(team->part[0], elem);
+    const struct space *space = &dg_tables(team->part[0])->space;
+    return *local < space->num_owned && space->mesh->part.global[*local] == elem ? 0 : -1;
 }
 
 static void free_part(unda_solver *part)
@@ -344,7 +373,8 @@ static unda_status create_engine(unda_solver *s)
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
-    TRY(dg_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
+    TRY(team->place ? dg_rank_join(team->part[0])
+                    : dg_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
     for (int32_t p = 0; p < team->num_part; p++) {
         s->host_bytes += team->part[p]->host_bytes;
         s->device_bytes += team->part[p]->device_bytes;
@@ -373,7 +403,8 @@ static unda_status reserve(unda_solver *s)
         TRY(receivers_reserve(team->part[p]));
         TRY(team->part[p]->engine->reserve(team->part[p]));
     }
-    return dg_team_reserve_exact(s);
+    TRY(dg_team_reserve_points(s));
+    return team->place ? UNDA_OK : dg_team_reserve_exact(s);
 }
 
 /* The border of a part, rounded up to whole blocks. */
@@ -394,7 +425,7 @@ static unda_status stage_border(unda_solver *part, const struct stage *stage)
 
 static int64_t block(const unda_solver *s)
 {
-    return dg_team_of(s)->mesh->num_elem;
+    return dg_team_of(s)->num_elem;
 }
 
 /* Stages are of all elements. */
@@ -441,8 +472,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
 {
     dg_team_set_clock(s);
     TRY(dg_engine(dg_team_first(s))->run_team(s, num_step));
-    dg_team_gather(s);
-    return UNDA_OK;
+    return dg_team_gather(s);
 }
 
 /* Of the part that has most to do. */
@@ -480,6 +510,27 @@ static const struct engine *engine(const unda_solver_options *o)
     return &team_engine;
 }
 
+/* Of a process: exact data and values that are not finite are those of its part. */
+static const struct engine rank_engine = {.name = "rank",
+                                          .create = create_engine,
+                                          .drive = dg_rank_drive,
+                                          .run = run,
+                                          .find_bad = dg_rank_find_bad,
+                                          .list_points = list_points,
+                                          .reserve = reserve,
+                                          .block = block,
+                                          .stage = stage,
+                                          .copy = copy,
+                                          .swap = swap,
+                                          .describe = describe,
+                                          .profile = profile};
+
+static const struct engine *engine_of_rank(const unda_solver_options *o)
+{
+    (void)o;
+    return &rank_engine;
+}
+
 const struct method dg_team_method = {.name = "DG",
                                       .on_mesh = true,
                                       .engine = engine,
@@ -507,3 +558,32 @@ const struct method dg_team_method = {.name = "DG",
                                       .exact_points = dg_team_exact_points,
                                       .member = member,
                                       .forecast = forecast};
+
+const struct method dg_rank_method = {.name = "DG",
+                                      .on_mesh = true,
+                                      .engine = engine_of_rank,
+                                      .create = dg_rank_create,
+                                      .destroy = destroy,
+                                      .info = dg_rank_info,
+                                      .num_time = num_time,
+                                      .times = times,
+                                      .move = dg_rank_move,
+                                      .sources_new = dg_team_sources_new,
+                                      .source_free = dg_team_source_free,
+                                      .points_check = dg_team_points_check,
+                                      .points_new = dg_team_points_new,
+                                      .points_free = dg_team_points_free,
+                                      .sample = dg_team_sample,
+                                      .energy = dg_rank_energy,
+                                      .keep = keep,
+                                      .blown_up = dg_rank_blown_up,
+                                      .rhs = rhs,
+                                      .set_history = set_history,
+                                      .get_history = get_history,
+                                      .add_incident = dg_rank_add_incident,
+                                      .clear_incident = dg_team_clear_incident,
+                                      .element_dt = dg_rank_element_dt,
+                                      .exact_points = dg_rank_exact_points,
+                                      .member = member,
+                                      .message = dg_rank_message,
+                                      .set_requests = dg_rank_set_requests};

@@ -2,7 +2,7 @@
  * A source has one column of amplitudes in every part, its cells where they are. A receiver whose cells are all in one part
  * is recorded there. One whose cells are in several is recorded cell by cell, in float64, and what they give is added up
  * here in the order of its cells, as a single device does. Not here: how a part does either (points.c). */
-#include "team.h"
+#include "rank.h"
 
 #include <string.h>
 
@@ -32,9 +32,8 @@ static void cut_sources(const unda_solver *s, int32_t p, const unda_source *give
         int64_t end = given->first ? given->first[i + 1] : given->num_cell;
         first[i] = count;
         for (int64_t k = begin; k < end; k++) {
-            if (team->owner[given->elem[k]] != p)
+            if (dg_team_find(team, given->elem[k], &elem[count]) != p)
                 continue;
-            elem[count] = team->local[given->elem[k]];
             memcpy(places + 3 * count, given->places + 3 * k, 3 * sizeof *places);
             memcpy(rates + num_field * count++, given->rates + num_field * k,
                    sizeof *rates * (size_t)num_field);
@@ -48,12 +47,12 @@ unda_status dg_team_sources_new(unda_solver *s, void **sources, const unda_sourc
     struct dg_team *team = dg_team_of(s);
     int num_field = dg_tables(team->part[0])->physics->num_field;
     int64_t num = source_count(given);
-    TRY(dg_check_source(team->mesh->num_elem, num_field, given));
+    TRY(dg_check_source(team->num_elem, num_field, given));
     SCRATCH int64_t *first = NULL, *elem = NULL;
     SCRATCH double *places = NULL, *rates = NULL;
     SCRATCH void **made = NULL;
     TRY(array_try(&first, num + 1, sizeof *first, "sources"));
-    TRY(array_try(&elem, given->num_cell, sizeof *elem, "sources"));
+    TRY(array_try(&elem, given->num_cell + 1, sizeof *elem, "sources"));
     TRY(array_try(&places, 3 * given->num_cell, sizeof *places, "sources"));
     TRY(array_try(&rates, num_field * given->num_cell, sizeof *rates, "sources"));
     TRY(array_try(&made, num, sizeof *made, "sources"));
@@ -95,17 +94,23 @@ struct team_points {
     /* Points that several parts share: which, and the cells of each in order, by part and number there. */
     int64_t num_split;
     int64_t *split, *first; /* [num_split], [num_split + 1] */
-    int32_t *part;          /* [cell] */
+    int32_t *part;          /* [cell]; -1: another process has it */
     int64_t *number;        /* [cell] */
+    double *cells;          /* [sample][cell][field]: room for what they give */
+    int64_t room;           /* samples */
     void *owned;
 };
 
 unda_status dg_team_points_check(const unda_solver *s, const unda_receivers *r)
 {
     const struct dg_team *team = dg_team_of(s);
-    TRY(dg_check_receivers(team->mesh->num_elem, dg_tables(team->part[0])->physics->num_field, r));
-    for (int64_t i = 0; i < receivers_num_cell(r); i++)
-        TRY(mesh_check_point(team->mesh, r->elem[i], r->points + 3 * i));
+    TRY(dg_check_receivers(team->num_elem, dg_tables(team->part[0])->physics->num_field, r));
+    for (int64_t i = 0; i < receivers_num_cell(r); i++) {
+        int64_t elem;
+        int32_t p = dg_team_find(team, r->elem[i], &elem);
+        if (p >= 0)
+            TRY(mesh_check_point(dg_tables(team->part[p])->space.mesh, elem, r->points + 3 * i));
+    }
     return UNDA_OK;
 }
 
@@ -116,8 +121,10 @@ void dg_team_points_free(void *points)
         dg_rows_free(p->share[i].points[0]);
         dg_rows_free(p->share[i].points[1]);
     }
-    if (p)
+    if (p) {
+        array_free(p->cells);
         arrays_free(&p->owned);
+    }
     array_free(p);
 }
 
@@ -126,10 +133,18 @@ static int64_t first_cell(const unda_receivers *r, int64_t point)
     return r->first ? r->first[point] : point;
 }
 
+static int32_t owner_of(const struct dg_team *team, int64_t elem)
+{
+    int64_t local;
+    return dg_team_find(team, elem, &local);
+}
+
+/* Among processes each point of several cells: none knows which others have them. */
 static bool is_split(const struct dg_team *team, const unda_receivers *r, int64_t point)
 {
-    for (int64_t k = first_cell(r, point); k < first_cell(r, point + 1); k++)
-        if (team->owner[r->elem[k]] != team->owner[r->elem[first_cell(r, point)]])
+    int64_t begin = first_cell(r, point), end = first_cell(r, point + 1);
+    for (int64_t k = begin + 1; k < end; k++)
+        if (team->place || owner_of(team, r->elem[k]) != owner_of(team, r->elem[begin]))
             return true;
     return false;
 }
@@ -152,9 +167,9 @@ static unda_status list_split(const struct dg_team *team, struct team_points *p,
             continue;
         p->split[count] = i;
         for (int64_t k = first_cell(r, i); k < first_cell(r, i + 1); k++) {
-            int32_t part = team->owner[r->elem[k]];
+            int32_t part = owner_of(team, r->elem[k]);
             p->part[cell] = part;
-            p->number[cell++] = p->share[part].num[1]++;
+            p->number[cell++] = part < 0 ? 0 : p->share[part].num[1]++;
         }
         p->first[++count] = cell;
     }
@@ -170,7 +185,7 @@ struct own_lists {
 static void put_cell(const struct dg_team *team, const unda_receivers *r, int64_t k, int64_t at,
                      struct own_lists *own)
 {
-    own->elem[at] = team->local[r->elem[k]];
+    dg_team_find(team, r->elem[k], &own->elem[at]);
     own->weights[at] = r->first ? r->weights[k] : 1;
     memcpy(own->points + 3 * at, r->points + 3 * k, 3 * sizeof *own->points);
 }
@@ -185,13 +200,13 @@ static int64_t cut_points(const struct dg_team *team, struct team_points *p, con
         if (is_split(team, r, i) != split)
             continue;
         for (int64_t k = first_cell(r, i); k < first_cell(r, i + 1); k++) {
-            if (team->owner[r->elem[k]] != which)
+            if (owner_of(team, r->elem[k]) != which)
                 continue;
             put_cell(team, r, k, cell++, own);
             if (split)
                 own->first[++count] = cell;
         }
-        if (split || team->owner[r->elem[first_cell(r, i)]] != which)
+        if (split || owner_of(team, r->elem[first_cell(r, i)]) != which)
             continue;
         p->share[which].point[count] = i;
         own->first[++count] = cell;
@@ -244,37 +259,78 @@ unda_status dg_team_points_new(unda_solver *s, void **points, const unda_receive
 
 /* ---- their values ---- */
 
-/* The sum over the cells of a split point, field f; values[part]: of its cells, [number][field]. */
-static double add_up(const struct team_points *p, int64_t split, int32_t f, const double *const *values)
+static int64_t num_cell(const struct team_points *p)
 {
+    return p->first[p->num_split];
+}
+
+static unda_status reserve_cells(struct team_points *p, int64_t num_sample)
+{
+    if (num_sample <= p->room)
+        return UNDA_OK;
+    TRY(array_grow(&p->cells, 0, num_sample * num_cell(p) * p->num_field, sizeof *p->cells, "receivers"));
+    p->room = num_sample;
+    return UNDA_OK;
+}
+
+/* Sample i of the cells that part q has; from: [number][field] */
+static void put_cells(struct team_points *p, int64_t i, int32_t q, const double *from)
+{
+    double *to = p->cells + i * num_cell(p) * p->num_field;
+    for (int64_t k = 0; k < num_cell(p); k++)
+        if (p->part[k] == q)
+            memcpy(to + k * p->num_field, from + p->number[k] * p->num_field,
+                   sizeof *to * (size_t)p->num_field);
+}
+
+/* Sample i: the sum over the cells of a split point, field f. */
+static double add_up(const struct team_points *p, int64_t i, int64_t split, int32_t f)
+{
+    const double *cells = p->cells + i * num_cell(p) * p->num_field;
     double sum = 0;
     for (int64_t k = p->first[split]; k < p->first[split + 1]; k++)
-        sum += values[p->part[k]][p->number[k] * p->num_field + f];
+        sum += cells[k * p->num_field + f];
     return sum;
+}
+
+/* Among processes: num values that are 0 where another has them become whole, on each. */
+static unda_status unite(const struct dg_team *team, void *values, int64_t num, int64_t bytes)
+{
+    return team->place ? ranks_unite(&team->ranks, values, num * bytes) : UNDA_OK;
+}
+
+/* Before: what other processes have is 0 here. */
+static void clear(const struct dg_team *team, void *values, int64_t num, int64_t bytes)
+{
+    if (team->place)
+        memset(values, 0, (size_t)(num * bytes));
 }
 
 unda_status dg_team_sample(unda_solver *s, const void *points, double *values)
 {
     struct dg_team *team = dg_team_of(s);
-    const struct team_points *p = points;
-    int64_t num_field = p->num_field;
-    OWNER void *owned = NULL;
-    double **cells;
-    TRY(array_own(&owned, &cells, team->num_part, sizeof *cells, "values at points"));
+    struct team_points *p = (struct team_points *)points;
+    int64_t num_field = p->num_field, num = p->num_point * num_field, num_apart = num_cell(p) * num_field;
+    TRY(reserve_cells(p, 1));
+    clear(team, values, num, sizeof *values);
+    clear(team, p->cells, num_apart, sizeof *values);
     for (int32_t i = 0; i < team->num_part; i++) {
         const struct team_share *share = &p->share[i];
-        SCRATCH double *own = NULL;
+        SCRATCH double *own = NULL, *cells = NULL;
         TRY(array_try(&own, share->num[0] * num_field, sizeof *own, "values at points"));
-        TRY(array_own(&owned, &cells[i], share->num[1] * num_field, sizeof *own, "values at points"));
+        TRY(array_try(&cells, share->num[1] * num_field, sizeof *own, "values at points"));
         TRY(dg_sample(team->part[i], share->points[0], own));
-        TRY(dg_sample(team->part[i], share->points[1], cells[i]));
+        TRY(dg_sample(team->part[i], share->points[1], cells));
         for (int64_t k = 0; k < share->num[0]; k++)
             memcpy(values + share->point[k] * num_field, own + k * num_field,
                    sizeof *own * (size_t)num_field);
+        put_cells(p, 0, i, cells);
     }
+    TRY(unite(team, values, num, sizeof *values));
+    TRY(unite(team, p->cells, num_apart, sizeof *values));
     for (int64_t i = 0; i < p->num_split; i++)
         for (int32_t f = 0; f < p->num_field; f++)
-            values[p->split[i] * num_field + f] = add_up(p, i, f, (const double *const *)cells);
+            values[p->split[i] * num_field + f] = add_up(p, 0, i, f);
     return UNDA_OK;
 }
 
@@ -329,37 +385,53 @@ unda_status dg_team_list(unda_solver *s)
     return UNDA_OK;
 }
 
-/* Sample i of this call of group g. */
-static void gather_sample(unda_solver *s, int32_t g, int64_t i)
+/* What part q has of sample i of this call of group g. */
+static void gather_sample(unda_solver *s, int32_t g, int64_t i, int32_t q)
+{
+    const unda_solver *part = dg_team_of(s)->part[q];
+    const struct receiver_group *all = s->groups[g], *apart = part->groups[2 * g + 1];
+    struct team_points *p = all->points;
+    const struct team_share *share = &p->share[q];
+    size_t row = (size_t)(all->num_field * s->real_bytes);
+    char *to = (char *)all->samples + (size_t)((all->held + i) * all->num_point) * row;
+    const char *from = (const char *)part->groups[2 * g]->samples + (size_t)(i * share->num[0]) * row;
+    for (int64_t k = 0; k < share->num[0]; k++)
+        memcpy(to + (size_t)share->point[k] * row, from + (size_t)k * row, row);
+    put_cells(p, i, q, (const double *)apart->samples + i * apart->num_point * p->num_field);
+}
+
+static unda_status gather_group(unda_solver *s, int32_t g)
 {
     const struct dg_team *team = dg_team_of(s);
     const struct receiver_group *all = s->groups[g];
     const struct team_points *p = all->points;
-    size_t row = (size_t)(all->num_field * s->real_bytes);
-    char *to = (char *)all->samples + (size_t)((all->held + i) * all->num_point) * row;
-    for (int32_t q = 0; q < team->num_part; q++) {
-        const struct team_share *share = &p->share[q];
-        const char *from =
-            (const char *)team->part[q]->groups[2 * g]->samples + (size_t)(i * share->num[0]) * row;
-        for (int64_t k = 0; k < share->num[0]; k++)
-            memcpy(to + (size_t)share->point[k] * row, from + (size_t)k * row, row);
-    }
-    for (int64_t k = 0; k < p->num_split; k++)
-        for (int32_t f = 0; f < p->num_field; f++) {
-            double sum = 0;
-            for (int64_t c = p->first[k]; c < p->first[k + 1]; c++) {
-                const struct receiver_group *own = team->part[p->part[c]]->groups[2 * g + 1];
-                sum += ((const double *)own->samples)[(i * own->num_point + p->number[c]) * p->num_field + f];
-            }
-            real_put(s, to, p->split[k] * p->num_field + f, sum);
-        }
+    int64_t num = receiver_num_since(all, s->begin, s->step);
+    int64_t size = all->num_point * all->num_field, num_apart = num_cell(p) * p->num_field;
+    char *samples = (char *)all->samples + all->held * size * s->real_bytes;
+    clear(team, samples, num * size, s->real_bytes);
+    clear(team, p->cells, num * num_apart, sizeof *p->cells);
+    for (int64_t i = 0; i < num; i++)
+        for (int32_t q = 0; q < team->num_part; q++)
+            gather_sample(s, g, i, q);
+    TRY(unite(team, samples, num * size, s->real_bytes));
+    TRY(unite(team, p->cells, num * num_apart, sizeof *p->cells));
+    for (int64_t i = 0; i < num; i++)
+        for (int64_t k = 0; k < p->num_split; k++)
+            for (int32_t f = 0; f < p->num_field; f++)
+                real_put(s, samples, i * size + p->split[k] * p->num_field + f, add_up(p, i, k, f));
+    return UNDA_OK;
 }
 
-void dg_team_gather(unda_solver *s)
+unda_status dg_team_gather(unda_solver *s)
 {
-    for (int32_t g = 0; g < s->num_group; g++) {
-        int64_t num = receiver_num_since(s->groups[g], s->begin, s->step);
-        for (int64_t i = 0; i < num; i++)
-            gather_sample(s, g, i);
-    }
+    for (int32_t g = 0; g < s->num_group; g++)
+        TRY(gather_group(s, g));
+    return UNDA_OK;
+}
+
+unda_status dg_team_reserve_points(unda_solver *s)
+{
+    for (int32_t g = 0; g < s->num_group; g++)
+        TRY(reserve_cells(s->groups[g]->points, s->max_step / s->groups[g]->every + 1));
+    return UNDA_OK;
 }

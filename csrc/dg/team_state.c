@@ -122,8 +122,8 @@ unda_status dg_team_drive(unda_solver *s, const unda_drive *drive)
 
 enum { BATCH = 4096 }; /* elements moved at a time */
 
-/* A part's own elements ascend in the whole mesh: the first that is no less than elem. */
-static int64_t first_from(const unda_solver *part, int64_t elem)
+/* A part's own elements ascend in the whole mesh. */
+int64_t dg_team_first_from(const unda_solver *part, int64_t elem)
 {
     const struct space *space = &dg_tables(part)->space;
     int64_t low = 0, high = space->num_owned;
@@ -142,8 +142,8 @@ static unda_status move_part(unda_solver *part, int32_t array, int64_t first, in
                              const char *in, char *room)
 {
     const int64_t *global = dg_tables(part)->space.mesh->part.global;
-    int64_t bytes = dg_elem_bytes(part), end = first_from(part, first + count);
-    for (int64_t at = first_from(part, first); at < end; at += BATCH) {
+    int64_t bytes = dg_elem_bytes(part), end = dg_team_first_from(part, first + count);
+    for (int64_t at = dg_team_first_from(part, first); at < end; at += BATCH) {
         int64_t num = end - at < BATCH ? end - at : BATCH;
         for (int64_t i = 0; in && i < num; i++)
             memcpy(room + i * bytes, in + (global[at + i] - first) * bytes, (size_t)bytes);
@@ -201,8 +201,7 @@ unda_status dg_team_energy(unda_solver *s, double *out)
 
 /* ---- blow-up ---- */
 
-/* The first value of a part that is not finite, as a single device counts; not below *index. */
-static unda_status find_first(unda_solver *s, unda_solver *part, int64_t *index)
+unda_status dg_team_find_first(unda_solver *s, unda_solver *part, int64_t *index)
 {
     enum { FEW = 256 };
     int64_t elem[FEW], num = dg_num_value(part), num_owned = dg_tables(part)->space.num_owned;
@@ -231,7 +230,7 @@ unda_status dg_team_find_bad(unda_solver *s, int64_t *index)
         int64_t own;
         TRY(team->part[p]->engine->find_bad(team->part[p], &own));
         if (own >= 0)
-            TRY(find_first(s, team->part[p], index));
+            TRY(dg_team_find_first(s, team->part[p], index));
     }
     return UNDA_OK;
 }

@@ -25,8 +25,8 @@ void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
     t->stride[2] = 1;
     t->stride[1] = (row | 1) * unit;
     t->stride[0] = t->stride[1] * (fd->axis[1].total + 2 * half);
-    t->origin = half * t->stride[0] + half * t->stride[1] + unit;
-    t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
+    t->origin = (half - fd->begin) * t->stride[0] + half * t->stride[1] + unit;
+    t->count = t->stride[0] * (fd->end - fd->begin + 2 * half);
 }
 
 int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t)
@@ -68,20 +68,23 @@ void fd_cpu_destroy(unda_solver *s)
     s->data = NULL;
 }
 
-/* Planes from one past the last place inside: a field half a cell on has an image there already. */
-void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field)
+/* Planes from one past the last place inside: a field half a cell on has an image there already. Where a slab
+ * ends neighbours send theirs. */
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field, struct fd_span span,
+                        bool sides)
 {
     const struct fd *fd = fd_tables(s);
     int64_t num = fd->axis[0].total;
     int64_t first = num - (field->half[0] && field->sign[0][0] != SIDE_PERIODIC), last = num + fd->half;
+    int64_t low = !sides || fd_cut(fd, 0) ? 0 : fd->half, high = !sides || fd_cut(fd, 1) ? 0 : last - first;
 #pragma omp parallel num_threads(s->threads)
     {
 #pragma omp for schedule(static)
-        for (int64_t x = 0; x < num; x++)
+        for (int64_t x = span.begin; x < span.end; x++)
             code(s)->plane_ghosts(fd, fd_cpu(s), array, field, x);
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < fd->half + last - first; i++)
-            code(s)->ghost_plane(fd, fd_cpu(s), array, field, i < fd->half ? -1 - i : first + i - fd->half);
+        for (int64_t i = 0; i < low + high; i++)
+            code(s)->ghost_plane(fd, fd_cpu(s), array, field, i < low ? -1 - i : first + i - low);
     }
 }
 
@@ -130,14 +133,15 @@ unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 {
     const struct fd_cpu *t = fd_cpu(s);
     const struct fd_axis *axis = fd_tables(s)->axis;
-    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
+    int64_t begin = fd_tables(s)->begin * axis[1].total, end = fd_tables(s)->end * axis[1].total;
+    int64_t num = axis[2].total, none = fd_tables(s)->num_node;
     int32_t num_thread = threads_of(s);
     *index = -1;
     for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
         const char *p = fd_cpu_array(t, f);
         int64_t first = none;
 #pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
-        for (int64_t row = 0; row < rows; row++) {
+        for (int64_t row = begin; row < end; row++) {
             int64_t at = fd_cpu_place(t, row / axis[1].total, row % axis[1].total, 0);
             int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
             if (found < num && row * num + found < first)
@@ -165,7 +169,7 @@ unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t cou
 {
     const struct fd_memory *memory = &fd_tables(s)->memory[number];
     int64_t plane = memory->num[1] * memory->num[2] * s->real_bytes;
-    char *at = (char *)fd_cpu(s)->memory[number] + first * plane;
+    char *at = (char *)fd_cpu(s)->memory[number] + (first - memory->first) * plane;
     memcpy(out ? out : at, out ? at : in, (size_t)(count * plane));
     return UNDA_OK;
 }
@@ -188,26 +192,12 @@ unda_status fd_cpu_clear(unda_solver *s)
 
 /* ---- points ---- */
 
-/* How many of the nodes, ascending, lie before a place. */
-static int64_t num_before(const int64_t *node, int64_t num, int64_t place)
-{
-    int64_t low = 0, high = num;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (node[middle] < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
 {
     const struct fd_terms *terms = &fd_cpu(s)->terms[f];
     const double *amplitude = fd_cpu(s)->amplitude + time * s->num_source;
-    int64_t last = num_before(terms->node, terms->num_node, end);
-    for (int64_t n = num_before(terms->node, last, begin); n < last; n++) {
+    int64_t last = fd_num_before(terms->node, terms->num_node, end);
+    for (int64_t n = fd_num_before(terms->node, last, begin); n < last; n++) {
         int64_t at = fd_cpu_at(fd_tables(s), fd_cpu(s), terms->node[n]);
         double value = real_get(s, array, at);
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
@@ -226,10 +216,11 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         const struct fd_nodes *nodes = samples->nodes;
         if (nodes->field != f || !receiver_due(group, step))
             continue;
-        int64_t last = num_before(nodes->node, nodes->num_node, end);
-        double *values = samples->values + (receiver_num_since(group, s->begin, step) - 1) * nodes->num_node;
-        for (int64_t k = num_before(nodes->node, last, begin); k < last; k++)
-            values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), nodes->node[k]));
+        const int64_t *node = nodes->node + samples->own.first;
+        int64_t last = fd_num_before(node, samples->own.num, end);
+        double *values = samples->values + (receiver_num_since(group, s->begin, step) - 1) * samples->own.num;
+        for (int64_t k = fd_num_before(node, last, begin); k < last; k++)
+            values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), node[k]));
     }
 }
 
@@ -250,6 +241,7 @@ void fd_cpu_weigh(unda_solver *s)
 
 unda_status fd_cpu_list_points(unda_solver *s)
 {
+    const struct fd *fd = fd_tables(s);
     struct fd_cpu *t = fd_cpu(s);
     int32_t num = 0;
     for (int32_t g = 0; g < s->num_group; g++)
@@ -258,11 +250,13 @@ unda_status fd_cpu_list_points(unda_solver *s)
     t->num_samples = 0;
     TRY(array_own(&t->lists, &t->samples, num, sizeof *t->samples, "receivers"));
     for (int32_t g = 0; g < s->num_group; g++)
-        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++)
-            t->samples[t->num_samples++] =
-                (struct fd_cpu_samples){s->groups[g], fd_nodes_of(s->groups[g], number), NULL};
-    for (int f = 0; f < fd_tables(s)->num_field; f++)
-        TRY(fd_terms_new(s, f, &t->lists, &t->terms[f]));
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++) {
+            const struct fd_nodes *nodes = fd_nodes_of(s->groups[g], number);
+            struct fd_range own = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd));
+            t->samples[t->num_samples++] = (struct fd_cpu_samples){s->groups[g], nodes, own, NULL};
+        }
+    for (int f = 0; f < fd->num_field; f++)
+        TRY(fd_own_terms(s, f, &t->lists, &t->terms[f]));
     return UNDA_OK;
 }
 
@@ -273,7 +267,7 @@ unda_status fd_cpu_reserve(unda_solver *s)
     for (int32_t i = 0; i < t->num_samples; i++) {
         struct fd_cpu_samples *samples = &t->samples[i];
         int64_t room = s->max_step / samples->group->every + 1;
-        TRY(array_own(&t->room, &samples->values, room * samples->nodes->num_node, sizeof(double),
+        TRY(array_own(&t->room, &samples->values, room * samples->own.num, sizeof(double),
                       "receiver samples"));
     }
     return UNDA_OK;
@@ -283,4 +277,24 @@ unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 {
     fd_cpu(s)->amplitude = drive->amplitudes;
     return fd_need_material(s);
+}
+
+/* ---- slabs ---- */
+
+unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                        int64_t count)
+{
+    const struct fd_cpu *a = fd_cpu(from), *b = fd_cpu(to);
+    int64_t real = from->real_bytes, half = fd_tables(from)->half, step = a->stride[0];
+    int64_t row = half * a->stride[1] + 64 / real; /* from a plane's beginning to its node (0, 0) */
+    memcpy((char *)fd_cpu_array(b, array) + (b->origin - row + place * step) * real,
+           (const char *)fd_cpu_array(a, array) + (a->origin - row + plane * step) * real,
+           (size_t)(count * step * real));
+    return UNDA_OK;
+}
+
+void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values)
+{
+    const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[list];
+    memcpy(values, samples->values + i * samples->own.num, (size_t)samples->own.num * sizeof *values);
 }

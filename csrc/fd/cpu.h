@@ -9,7 +9,8 @@
 struct fd_cpu_samples {
     const struct receiver_group *group;
     const struct fd_nodes *nodes;
-    double *values; /* [sample][num_node] */
+    struct fd_range own; /* of the nodes, those that this solver computes */
+    double *values;      /* [sample][own] */
 };
 
 /* Arrays [x][y][z] of REAL. Those of CPU engines, in whose tables this comes first, have M ghost nodes on
@@ -74,7 +75,9 @@ unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
 void fd_cpu_clear_memory(unda_solver *s);
 void fd_cpu_multiply(unda_solver *s, int array, double factor); /* all values of an array */
-void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
+/* Ghosts beside rows of planes [begin, end), and (sides) in planes beyond the sides of x. */
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field, struct fd_span span,
+                        bool sides);
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
  * [total x][total y][total z]. */
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);
@@ -93,11 +96,14 @@ void fd_cpu_destroy(unda_solver *s);
 unda_status fd_cpu_list_points(unda_solver *s);
 unda_status fd_cpu_reserve(unda_solver *s);
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                        int64_t count);
+void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values);
 /* What the engines have in common. */
 #define FD_CPU_ENGINE                                                                                        \
     .base.name = "cpu", .base.destroy = fd_cpu_destroy, .base.drive = fd_cpu_drive,                          \
     .base.find_bad = fd_cpu_find_bad, .base.list_points = fd_cpu_list_points,                                \
     .base.reserve = fd_cpu_reserve, .box = fd_cpu_box, .gather = fd_cpu_gather, .clear = fd_cpu_clear,       \
-    .memory = fd_cpu_memory
+    .memory = fd_cpu_memory, .send = fd_cpu_send, .values = fd_cpu_values
 
 #endif

@@ -46,7 +46,8 @@ unda_status fd_cuda_open(unda_solver *s)
     struct fd_cuda *t = fd_cuda(s);
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
-    return gpu_stream_new(&t->stream, t->gpu);
+    TRY(gpu_stream_new(&t->stream, t->gpu));
+    return fd_tables(s)->whole ? fd_cuda_send_open(s) : UNDA_OK;
 }
 
 void fd_cuda_close(unda_solver *s)
@@ -56,6 +57,7 @@ void fd_cuda_close(unda_solver *s)
     gpu_pool_free(&t->wants.pool);
     gpu_host_free(t->gpu, t->staging);
     gpu_module_free(t->point_module);
+    fd_cuda_send_free(s);
     gpu_stream_free(t->stream);
     gpu_close(t->gpu);
 }
@@ -110,15 +112,17 @@ unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, voi
 
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p, double factor)
 {
+    const struct fd *fd = fd_tables(s);
     const struct fd_cuda *t = fd_cuda(s);
-    struct scalar_whole_args a = {.p = POINTER(fd_cuda_origin(s, p)),
+    gpu_ptr first = fd_cuda_origin(s, p) + (gpu_ptr)(fd->begin * t->plane * s->real_bytes);
+    struct scalar_whole_args a = {.p = POINTER(first),
                                   .first = POINTER(t->bad),
                                   .plane = t->plane,
                                   .pitch = (int)t->pitch,
                                   .factor = factor};
     for (int i = 0; i < 3; i++)
-        a.num[i] = (int)fd_tables(s)->axis[i].total;
-    struct gpu_shape shape = gpu_threads(fd_tables(s)->num_node);
+        a.num[i] = (int)(i == 0 ? fd->end - fd->begin : fd->axis[i].total);
+    struct gpu_shape shape = gpu_threads(fd->num_node);
     int64_t most = 16 * gpu_info(t->gpu)->num_sm;
     shape.grid[0] = shape.grid[0] < most ? shape.grid[0] : most;
     return gpu_launch(kernel, t->stream, &shape, &a, sizeof a);
@@ -127,15 +131,16 @@ unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_p
 /* First by fields, then planes. */
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index)
 {
+    const struct fd *fd = fd_tables(s);
     struct fd_cuda *t = fd_cuda(s);
     *index = -1;
-    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
+    for (int f = 0; f < fd->num_field && *index < 0; f++) {
         uint64_t none = UINT64_MAX, found;
         TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
         TRY(fd_cuda_whole(s, &t->find_bad, t->array[f], 0));
         TRY(gpu_download(t->stream, &found, t->bad, sizeof found));
         if (found != none)
-            *index = f * fd_tables(s)->num_node + (int64_t)found;
+            *index = f * fd->num_node + fd->begin * fd->axis[1].total * fd->axis[2].total + (int64_t)found;
     }
     return UNDA_OK;
 }

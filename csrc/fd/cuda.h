@@ -14,14 +14,16 @@ struct fd_cuda_group {
     const struct fd_nodes *nodes;
     gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
     gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
-    gpu_ptr values, out;          /* [sample][node], [sample][point] of one call */
-    void *host;                   /* [sample][point] */
+    struct fd_range own;          /* of the nodes those that this solver computes */
+    gpu_ptr values, out;          /* [sample][own node], [sample][point] of one call */
+    void *host;                   /* [sample][point]; of a slab [sample][own node] */
 };
 
 /* Sources of a field: nodes and their terms. */
 struct fd_cuda_sources {
     gpu_ptr place, row, first, number, weight;
     int64_t num_node;
+    struct fd_range part[3]; /* of the nodes: in the low border of a slab, in the high one, inside */
 };
 
 /* Kinds of arrays: the level of a scalar state that a step only reads; the other arrays of a state; memory
@@ -32,6 +34,8 @@ enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8
 struct fd_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
+    struct gpu_stream *away; /* of border planes and their copies to other slabs; NULL: no slab */
+    struct gpu_event *before, *made, *sent;
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
@@ -95,10 +99,29 @@ unda_status fd_cuda_reserve(unda_solver *s);
 unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
 /* Sources into an array that stands for field f, of a step of the call. */
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
+unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, enum fd_part part);
+void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values);
 unda_status fd_cuda_take(unda_solver *s);          /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int); /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s);         /* after the last step of a call */
 void fd_cuda_points_free(unda_solver *s);
+
+/* cuda_send.c: planes to neighbouring slabs. */
+unda_status fd_cuda_send_open(unda_solver *s); /* makes what that takes */
+void fd_cuda_send_free(unda_solver *s);
+unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached);
+/* Queues border planes beside the engine's stream. */
+unda_status fd_cuda_border(unda_solver *s, int pass, int64_t time,
+                           unda_status (*queue)(unda_solver *s, int pass, int64_t time, enum fd_part part));
+unda_status fd_cuda_settle(unda_solver *s); /* waits for all that is queued */
+unda_status fd_cuda_sending(unda_solver *s);
+unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                         int64_t count);
+unda_status fd_cuda_sent(unda_solver *s);
+unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
+#define FD_CUDA_SLAB                                                                                         \
+    .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
+    .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -71,21 +71,30 @@ static unda_status upload_places(unda_solver *s, struct gpu_pool *pool, int64_t 
 
 static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms)
 {
+    const struct fd *fd = fd_tables(s);
     struct gpu_pool *pool = &fd_cuda(s)->lists;
     struct gpu_stream *stream = fd_cuda(s)->stream;
     SCRATCH int32_t *first = NULL;
-    if (terms->num >= INT32_MAX)
-        FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)terms->num);
+    int64_t begin = terms->first[0], num = terms->first[terms->num_node] - begin;
+    if (num >= INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
     list->num_node = terms->num_node;
-    if (terms->num == 0)
+    if (num == 0)
         return UNDA_OK;
     TRY(array_try(&first, terms->num_node + 1, sizeof *first, "sources"));
     for (int64_t n = 0; n <= terms->num_node; n++)
-        first[n] = (int32_t)terms->first[n];
+        first[n] = (int32_t)(terms->first[n] - begin);
+    for (int part = FD_BORDER, k = 0; part <= FD_INSIDE; part++) {
+        struct fd_span span[2];
+        int num_span = fd_spans(fd, part, span);
+        for (int i = 0; i < num_span; i++)
+            list->part[k++] = fd_nodes_in(fd, terms->node, terms->num_node, span[i]);
+    }
     TRY(upload_places(s, pool, terms->num_node, terms->node, &list->place, &list->row));
     TRY(gpu_pool_copy(pool, stream, &list->first, first, 4 * (terms->num_node + 1), "sources"));
-    TRY(gpu_pool_copy(pool, stream, &list->number, terms->source, 4 * terms->num, "sources"));
-    return gpu_pool_copy(pool, stream, &list->weight, terms->weight, s->real_bytes * terms->num, "sources");
+    TRY(gpu_pool_copy(pool, stream, &list->number, terms->source + begin, 4 * num, "sources"));
+    return gpu_pool_copy(pool, stream, &list->weight, (char *)terms->weight + begin * s->real_bytes,
+                         s->real_bytes * num, "sources");
 }
 
 static unda_status list_sources(unda_solver *s)
@@ -93,28 +102,45 @@ static unda_status list_sources(unda_solver *s)
     for (int f = 0; f < fd_tables(s)->num_field; f++) {
         OWNER void *owned = NULL;
         struct fd_terms terms;
-        TRY(fd_terms_new(s, f, &owned, &terms));
+        TRY(fd_own_terms(s, f, &owned, &terms));
         TRY(upload_terms(s, &fd_cuda(s)->source[f], &terms));
     }
     return UNDA_OK;
 }
 
-unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
+/* Into some of the nodes. */
+static unda_status inject(unda_solver *s, int f, gpu_ptr p, int64_t time, struct fd_range nodes)
 {
     struct fd_cuda *t = fd_cuda(s);
     const struct fd_cuda_sources *list = &t->source[f];
-    if (list->num_node == 0)
+    if (nodes.num == 0)
         return UNDA_OK;
     struct scalar_inject_args a = {POINTER(p),
-                                   POINTER(list->place),
-                                   POINTER(list->first),
+                                   POINTER(list->place + 8 * (gpu_ptr)nodes.first),
+                                   POINTER(list->first + 4 * (gpu_ptr)nodes.first),
                                    POINTER(list->number),
                                    POINTER(list->weight),
                                    POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
-                                   list->num_node,
+                                   nodes.num,
                                    rows_of(t, list->row)};
-    struct gpu_shape shape = gpu_threads(list->num_node);
+    struct gpu_shape shape = gpu_threads(nodes.num);
     return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
+}
+
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
+{
+    return inject(s, f, p, time, (struct fd_range){0, fd_cuda(s)->source[f].num_node});
+}
+
+unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, enum fd_part part)
+{
+    const struct fd_cuda_sources *list = &fd_cuda(s)->source[f];
+    struct fd_span span[2];
+    int num_border = fd_spans(fd_tables(s), FD_BORDER, span);
+    int begin = part == FD_BORDER ? 0 : num_border, end = part == FD_BORDER ? num_border : num_border + 1;
+    for (int i = begin; i < end; i++)
+        TRY(inject(s, f, p, time, list->part[i]));
+    return UNDA_OK;
 }
 
 /* ---- receivers ---- */
@@ -124,7 +150,9 @@ static unda_status list_group(unda_solver *s, struct fd_cuda_group *g)
     struct fd_cuda *t = fd_cuda(s);
     const struct fd_nodes *nodes = g->nodes;
     int64_t num = nodes->num_point;
-    TRY(upload_places(s, &t->lists, nodes->num_node, nodes->node, &g->place, &g->row));
+    TRY(upload_places(s, &t->lists, g->own.num, nodes->node + g->own.first, &g->place, &g->row));
+    if (fd_tables(s)->whole) /* slabs' values are weighed together */
+        return UNDA_OK;
     TRY(gpu_pool_copy(&t->lists, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
                       "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
@@ -134,6 +162,7 @@ static unda_status list_group(unda_solver *s, struct fd_cuda_group *g)
 
 static unda_status list_groups(unda_solver *s)
 {
+    const struct fd *fd = fd_tables(s);
     struct fd_cuda *t = fd_cuda(s);
     int32_t num = 0;
     for (int32_t i = 0; i < s->num_group; i++)
@@ -143,7 +172,11 @@ static unda_status list_groups(unda_solver *s)
     for (int32_t i = 0; i < s->num_group; i++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
-            *g = (struct fd_cuda_group){.group = s->groups[i], .nodes = fd_nodes_of(s->groups[i], number)};
+            const struct fd_nodes *nodes = fd_nodes_of(s->groups[i], number);
+            *g = (struct fd_cuda_group){.group = s->groups[i],
+                                        .nodes = nodes,
+                                        .own =
+                                            fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd))};
             TRY(list_group(s, g));
         }
     return UNDA_OK;
@@ -152,8 +185,8 @@ static unda_status list_groups(unda_solver *s)
 static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
 {
     gpu_ptr from = fd_cuda_array(fd_cuda(s), g->nodes->field),
-            to = g->values + (gpu_ptr)(sample * g->nodes->num_node * s->real_bytes);
-    return gather_places(s, from, g->nodes->num_node, g->place, g->row, to);
+            to = g->values + (gpu_ptr)(sample * g->own.num * s->real_bytes);
+    return gather_places(s, from, g->own.num, g->place, g->row, to);
 }
 
 unda_status fd_cuda_take(unda_solver *s)
@@ -203,10 +236,20 @@ unda_status fd_cuda_fetch(unda_solver *s)
     for (int32_t i = 0; i < t->num_group; i++) {
         const struct receiver_group *group = t->groups[i].group;
         int64_t count = receiver_num_since(group, s->begin, s->step);
-        if (count > 0 && group->num_point > 0)
-            TRY(weigh(s, &t->groups[i], count));
+        const struct fd_cuda_group *g = &t->groups[i];
+        if (fd_tables(s)->whole)
+            TRY(gpu_download(t->stream, g->host, g->values, count * g->own.num * s->real_bytes));
+        else if (count > 0 && group->num_point > 0)
+            TRY(weigh(s, g, count));
     }
     return UNDA_OK;
+}
+
+void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values)
+{
+    const struct fd_cuda_group *g = &fd_cuda(s)->groups[list];
+    for (int64_t k = 0; k < g->own.num; k++)
+        values[k] = real_get(s, g->host, i * g->own.num + k);
 }
 
 /* ---- lists, calls ---- */
@@ -231,9 +274,11 @@ unda_status fd_cuda_reserve(unda_solver *s)
     for (int32_t i = 0; i < t->num_group; i++) {
         struct fd_cuda_group *g = &t->groups[i];
         int64_t bytes = (s->max_step / g->group->every + 2) * s->real_bytes; /* of one value */
-        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * g->nodes->num_node, "receiver samples"));
-        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * g->nodes->num_point, "receiver samples"));
-        TRY(array_own(&t->host_room, &g->host, bytes * g->nodes->num_point, 1, "receiver samples"));
+        int64_t num_out = fd_tables(s)->whole ? 0 : g->nodes->num_point;
+        int64_t num_host = fd_tables(s)->whole ? g->own.num : num_out;
+        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * g->own.num, "receiver samples"));
+        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * num_out, "receiver samples"));
+        TRY(array_own(&t->host_room, &g->host, bytes * num_host, 1, "receiver samples"));
     }
     return gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, s->max_step * s->num_source * s->real_bytes,
                           "source amplitudes");

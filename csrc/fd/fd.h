@@ -47,6 +47,7 @@ struct fd_field {
 struct fd_memory {
     int32_t number, axis;
     int64_t begin, count, num[3];
+    int64_t first, planes; /* of its num[0] planes those in the planes of x that the solver computes */
 };
 
 struct fd {
@@ -59,6 +60,11 @@ struct fd {
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
+    /* Planes of x that this solver computes: all, or those of a slab (slab.h). Its arrays have M planes more on
+     * both sides; places, tables and numbers of planes are those of the whole grid everywhere. */
+    int64_t begin, end;
+    int32_t num_slab, *slab_device; /* of the whole grid; 0: it is not cut; [num_slab] */
+    unda_solver *whole;             /* whose slab this is; NULL: no slab */
     double speed_max, rho, c;
     void *owned;         /* the arrays of axes, and `given` */
     struct fd_cpu *host; /* the engine's arrays, where they are in host memory: cpu.h */
@@ -90,6 +96,13 @@ struct fd_box {
     int64_t first[3], num[3];
 };
 
+/* Planes of x. */
+struct fd_span {
+    int64_t begin, end;
+};
+/* The planes of a slab that its neighbours need, and all others. */
+enum fd_part { FD_BORDER, FD_INSIDE };
+
 struct fd_engine;
 struct fd_planes;
 
@@ -102,6 +115,7 @@ struct fd_scheme {
     int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */
     unda_status (*check)(const unda_solver_options *options);
     const struct fd_engine *cpu, *cuda;
+    int32_t num_pass; /* of a step */
     /* Fields, the stable step; then, with dt known, weights and layers. */
     unda_status (*sizes)(unda_solver *s, const unda_solver_options *options);
     unda_status (*prepare)(unda_solver *s);
@@ -136,8 +150,36 @@ struct fd_engine {
     /* Planes of constant x of a memory variable, out or in. */
     unda_status (*memory)(unda_solver *s, int memory, int64_t first, int64_t count, void *out,
                           const void *in);
+    /* Steps as slabs take them together (slabs.c): `open` fills images of a state and of materials that may
+     * have been set; a pass (the scalar scheme has one) of step number `time` of the call, with sources, in
+     * some planes; `close` ends the step and stores what receivers need. On devices they are queued. */
+    unda_status (*open)(unda_solver *s);
+    unda_status (*pass)(unda_solver *s, int pass, int64_t time, enum fd_part part);
+    unda_status (*close)(unda_solver *s, int64_t time);
+    unda_status (*finish)(unda_solver *s, int64_t num_step); /* the call ends: waits */
+    /* Before `close`: the array with what the pass made, if `array` is one of its fields. */
+    int (*fresh)(int array, int64_t time);
+    /* Queues a copy of planes [plane, plane + count) of an array to another slab's from `place` on, after
+     * border planes, or what was queued before `sending`; `receive` lets border planes of `to` queued later wait
+     * for all that `from` sent before `sent`; `settle` waits for all. These are NULL where `send` copies at once. */
+    unda_status (*sending)(unda_solver *s);
+    unda_status (*sent)(unda_solver *s);
+    unda_status (*receive)(unda_solver *to, unda_solver *from);
+    unda_status (*settle)(unda_solver *s);
+    unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                        int64_t count);
+    /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
+    unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
+    /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
+    void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
+extern const struct kernel *const fd_scalar_cpu_kernels[],
+    *const fd_scalar_cuda_kernels[], *const fd_staggered_cpu_kernels[], *const fd_staggered_cuda_kernels[];
+/* slabs.c: several of one of these at work on one grid. */
+const struct engine *fd_slabs_engine(const unda_solver_options *options);
+unda_status fd_slabs_forecast(unda_solver *s, int64_t *host_bytes, int64_t *device_bytes); /* [num_slab] */
+unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *member);
 
 static inline struct fd *fd_tables(const unda_solver *s)
 {
@@ -169,6 +211,11 @@ static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
     return fd_mirror(axis, 0, axis->side, i, sign);
 }
 
+static inline int64_t fd_memory_count(const struct fd_memory *memory)
+{
+    return memory->planes * memory->num[1] * memory->num[2];
+}
+
 /* On a side about which a field at nodes is odd it is 0 for good. */
 static inline bool fd_pinned(const struct fd *fd, int f, int a, int64_t i)
 {
@@ -192,9 +239,17 @@ static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
     return fd_pinned(fd, f, a, i) ? 0 : on_side ? 0.5 : 1;
 }
 
-static inline int64_t fd_memory_count(const struct fd_memory *memory)
+/* Whether a slab's neighbour continues the grid beyond its first (0) or last (1) plane. */
+static inline bool fd_cut(const struct fd *fd, int side)
 {
-    return memory->num[0] * memory->num[1] * memory->num[2];
+    bool part = fd->end - fd->begin < fd->axis[0].total;
+    return part &&
+           (fd->axis[0].side[0] == SIDE_PERIODIC || (side ? fd->end < fd->axis[0].total : fd->begin > 0));
+}
+/* Solver of the whole grid, which knows all sources and materials. */
+static inline unda_solver *fd_whole(unda_solver *s)
+{
+    return fd_tables(s)->whole ? fd_tables(s)->whole : s;
 }
 
 /* How materials go on beyond sides: evenly. */
@@ -239,6 +294,21 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
 /* Weights of h d/dx half a cell away: [m] of the pair at distance m - 1/2. */
 void fd_staggered_difference(int half, double *weight);
 double fd_staggered_stable(const struct fd *fd);
+
+/* slab.c: this solver computes planes [begin, end). */
+void fd_own(struct fd *fd, int64_t begin, int64_t end);
+static inline struct fd_span fd_planes_of(const struct fd *fd)
+{
+    return (struct fd_span){fd->begin, fd->end};
+}
+/* The spans of a part; returns their number, 0 .. 2. */
+int fd_spans(const struct fd *fd, enum fd_part part, struct fd_span span[2]);
+/* How many of the nodes, ascending, lie before a place; those of them that lie in some planes. */
+int64_t fd_num_before(const int64_t *node, int64_t num, int64_t place);
+struct fd_range {
+    int64_t first, num;
+};
+struct fd_range fd_nodes_in(const struct fd *fd, const int64_t *node, int64_t num, struct fd_span span);
 
 /* range.c: refuse numbers that are not 0 in float64 and beyond the solver's precision. `what`: in messages. */
 struct physics;
@@ -302,6 +372,8 @@ struct fd_terms {
 };
 /* Those of field f; owner: of the arrays, see array_own. */
 unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *terms);
+/* slab.c: of them the nodes that this solver computes; terms->num counts all. */
+unda_status fd_own_terms(unda_solver *s, int f, void **owner, struct fd_terms *terms);
 
 /* points.c */
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */
@@ -349,6 +421,9 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 /* material.c: unda_solver_set_material; refuses to go on where the material of some planes is missing. */
 unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material);
 unda_status fd_need_material(const unda_solver *s);
+
+/* staggered/scheme.c: whether a pass makes a field of which differences along x are taken. */
+bool fd_staggered_travels(const struct fd *fd, int pass, int field);
 
 /* staggered/dt.c: the largest step proved stable in the medium that is given [s]. */
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);

@@ -127,6 +127,7 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
         fd->num_node *= fd->axis[a].total;
     }
     TRY(fd->scheme->sizes(s, o));
+    fd_own(fd, 0, fd->axis[0].total);
     return fd_check_steps(s);
 }
 
@@ -139,6 +140,33 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     if (!o->material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected one value of each parameter (uniform)");
     return fd->scheme->check_material(fd, o->material);
+}
+
+/* Of several slabs: where they are. */
+static unda_status take_team(unda_solver *s)
+{
+    const unda_team *team = s->split;
+    struct fd *fd = fd_tables(s);
+    if (team->num_part < 1 || !team->device || team->part)
+        FAIL(UNDA_ERR_ARG,
+             "a team has %d parts, device %s, part %s, expected 1 or more, [num_part], NULL: slabs",
+             team->num_part, team->device ? "given" : "NULL", team->part ? "given" : "NULL");
+    if (team->transport != UNDA_TRANSPORT_AUTO)
+        FAIL(UNDA_ERR_ARG,
+             "transport is %d, expected 0 (auto): the driver copies planes from device to device, through "
+             "the host "
+             "where they do not reach each other",
+             team->transport);
+    TRY(array_own(&fd->owned, &fd->slab_device, team->num_part, sizeof *fd->slab_device, "slabs"));
+    fd->num_slab = team->num_part;
+    memcpy(fd->slab_device, team->device, sizeof *fd->slab_device * (size_t)fd->num_slab);
+    return UNDA_OK;
+}
+
+static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(create(s, mesh, o));
+    return take_team(s);
 }
 
 /* The tables that depend on dt. */
@@ -155,6 +183,20 @@ static void destroy(unda_solver *s)
     arrays_free(&fd->owned);
     array_free(fd);
     s->tables = NULL;
+}
+
+static void destroy_at(unda_solver **s)
+{
+    destroy(*s);
+}
+
+static unda_status forecast_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                                 int64_t *host_bytes, int64_t *device_bytes)
+{
+    __attribute__((cleanup(destroy_at))) unda_solver *until_return = s;
+    TRY(sizes(until_return, mesh, o));
+    TRY(take_team(s));
+    return fd_slabs_forecast(s, host_bytes, device_bytes);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
@@ -212,27 +254,13 @@ static unda_status rest(unda_solver *s)
     return fd_engine(s)->rest(s);
 }
 
-const struct method fd_method = {.name = "FD",
-                                 .engine = engine,
-                                 .sizes = sizes,
-                                 .create = create,
-                                 .prepare = prepare,
-                                 .destroy = destroy,
-                                 .info = info,
-                                 .num_time = num_time,
-                                 .times = times,
-                                 .move = fd_move,
-                                 .sources_new = fd_sources_new,
-                                 .source_free = array_free,
-                                 .source_most = fd_source_most,
-                                 .points_check = fd_points_check,
-                                 .points_new = fd_points_new,
-                                 .points_free = fd_points_free,
-                                 .sample = fd_sample,
-                                 .energy = fd_energy,
-                                 .blown_up = fd_blown_up,
-                                 .clear_state = clear_state,
-                                 .rest = rest,
-                                 .array_shape = fd_array_shape,
-                                 .set_material = fd_set_material,
-                                 .medium_dt = medium_dt};
+#define FD_METHOD                                                                                            \
+    .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                      \
+    .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                    \
+    .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,               \
+    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample, .energy = fd_energy,    \
+    .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,        \
+    .set_material = fd_set_material, .medium_dt = medium_dt
+static const struct method team = {FD_METHOD, .engine = fd_slabs_engine, .create = create_team,
+                                   .member = fd_slabs_member, .forecast = forecast_team};
+const struct method fd_method = {FD_METHOD, .team = &team, .engine = engine, .create = create};

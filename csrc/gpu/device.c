@@ -108,6 +108,19 @@ bool gpu_launches_together(const struct gpu *gpu)
            CU_RESULT(cuDeviceGetAttribute, &value, TOGETHER, handle) == 0 && value;
 }
 
+unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other)
+{
+    const unda_device_info *a = &gpu->info, *b = &other->info;
+    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
+        strcmp(a->name, b->name) != 0)
+        FAIL(UNDA_ERR_ARG,
+             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
+             "other, "
+             "and their kernels' bits must be the same",
+             gpu->device, a->name, a->num_sm, other->device, b->name, b->num_sm);
+    return UNDA_OK;
+}
+
 unda_status gpu_reach(struct gpu *gpu, struct gpu *other, bool *reached)
 {
     enum { ALREADY = 704 };

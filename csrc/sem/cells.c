@@ -117,5 +117,7 @@ unda_status sem_cells_new(const struct sem *sem, int region, int cells, int thre
     sem_mark_sides(sem, region, threads, t->node);
     count_first(r, t, inner, first, threads);
     number_nodes(sem, r, t, inner, first, threads);
+    for (int64_t i = r->num_node - sem_num_guest(sem, region); i < r->num_node; i++)
+        t->node[i] = (int32_t)t->num_node++;
     return tile_one_color(t);
 }

@@ -8,6 +8,15 @@ static struct sem_cuda *tables(const unda_solver *s)
     return s->data;
 }
 
+/* Tiles that have elements of the border: the first ones, unless their colours say when. */
+static int64_t num_border(const struct sem *sem, int region, const struct sem_tiles *tiles)
+{
+    int64_t rows = sem->cut ? sem->cut->region[region].num_border : 0, num = 0;
+    for (int64_t row = 0; row < rows && tiles->num_color == 1; row++)
+        num = tiles->tile[row] >= num ? tiles->tile[row] + 1 : num;
+    return tiles->num_color == 1 ? num : tiles->num_tile;
+}
+
 static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
 {
     const struct sem *sem = sem_tables(s);
@@ -17,7 +26,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     struct gpu_wants *w = &t->wants;
     int64_t real = s->real_bytes, num_shared = tiles->num_node - tiles->num_inner, dim = from->dim;
     int64_t num_side = tiles->num_node - tiles->first_side, square = dim * dim * num_side * real;
-    if (from->num_elem == 0)
+    if (from->num_node == 0)
         return;
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
     for (int64_t k = 0; k < tiles->num_tile; k++)
@@ -48,6 +57,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->rest, square, "sides");
     gpu_want(w, 1, &r->inverse, square, "sides");
     gpu_want(w, 1, &r->damping, square, "sides");
+    sem_cuda_list_cut(sem, region, r, w);
 }
 
 /* All arrays but those of points. */
@@ -65,6 +75,7 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
         else
             TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
                               &r->tiles));
+        r->num_border = num_border(sem, region, &r->tiles);
         sem_plan_fit(s, &r->tiles, &r->plan);
         t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
@@ -103,6 +114,8 @@ static unda_status compile_nodes(unda_solver *s, struct sem_cuda *t)
     TRY(gpu_kernel_get(&t->record, t->node_module, "sem_record", 0));
     TRY(gpu_kernel_get(&t->combine, t->node_module, "sem_combine", 0));
     TRY(gpu_kernel_get(&t->product, t->node_module, "sem_product", 0));
+    TRY(gpu_kernel_get(&t->pack, t->node_module, "sem_pack", 0));
+    TRY(gpu_kernel_get(&t->unpack, t->node_module, "sem_unpack", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->node_module, "sem_find_bad", 0));
     TRY(gpu_kernel_get(&t->advance, t->node_module, "sem_advance", 0));
     s->compile_seconds += clock_seconds() - begin;
@@ -114,7 +127,7 @@ static unda_status retime(unda_solver *s)
 {
     for (int region = 0; region < NUM_REGION; region++) {
         const struct sem_region *from = &sem_tables(s)->region[region];
-        if (from->num_elem)
+        if (from->num_node)
             TRY(gpu_upload_reals(tables(s)->stream, tables(s)->region[region].inverse, from->sides.inverse,
                                  from->sides.num * from->dim * from->dim, s->real_bytes));
     }
@@ -137,6 +150,8 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
+    if (s->exchange)
+        TRY(gpu_event_new_order(&t->order, t->gpu));
     TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
     TRY(compile_nodes(s, t));
     for (int region = 0; region < NUM_REGION; region++)
@@ -158,12 +173,14 @@ static void destroy(unda_solver *s)
 {
     struct sem_cuda *t = tables(s);
     if (t->gpu) {
+        cuda_exchange_free(s);
         sem_graph_free(t);
         sem_points_free(s);
         gpu_pool_free(&t->wants.pool);
         for (int region = 0; region < NUM_REGION; region++)
             gpu_module_free(t->region[region].module);
         gpu_module_free(t->node_module);
+        gpu_event_free(t->order);
         gpu_stream_free(t->stream);
         gpu_close(t->gpu);
     }
@@ -212,10 +229,16 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                              .forecast = forecast,
                                              .describe = describe,
                                              .profile = sem_profile,
-                                             .compile = sem_plan_compile_only},
+                                             .compile = sem_plan_compile_only,
+                                             .exchange_begin = cuda_exchange_begin,
+                                             .exchange_end = cuda_exchange_end},
                                     .level = sem_state_level,
                                     .wrote = sem_state_wrote,
                                     .is_zero = sem_state_is_zero,
                                     .accelerate = sem_launch_accelerate,
                                     .stiffness = sem_launch_stiffness,
-                                    .krylov = &sem_cuda_krylov};
+                                    .krylov = &sem_cuda_krylov,
+                                    .join = sem_cuda_join,
+                                    .run_team = sem_cuda_run_team,
+                                    .krylov_team = &sem_cuda_krylov_team,
+                                    .accelerate_team = sem_cuda_accelerate_team};

@@ -6,6 +6,7 @@
 #define UNDA_SEM_CUDA_H
 
 #include "../gpu/gpu.h"
+#include "../solver/cuda_exchange.h"
 #include "../solver/cuda_record.h"
 #include "method.h"
 #include "sem/args.h"
@@ -26,6 +27,11 @@ struct sem_plan {
     struct sem_pitch pitch;
 };
 
+/* Of nodes that other parts have as well: cuda/sem/args.h. */
+struct sem_cuda_cut {
+    gpu_ptr item, word, first_place, place, first_term, term;
+};
+
 struct sem_cuda_region {
     struct sem_plan plan;
     struct sem_tiles tiles;
@@ -34,7 +40,9 @@ struct sem_cuda_region {
     gpu_ptr u, v, a; /* in those of all regions */
     gpu_ptr inverse_mass, metric, coef, shared, tile, entry, words;
     gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
-    int64_t num_warp; /* of all tiles, where threads own planes */
+    int64_t num_border; /* tiles that are launched before the forces of common nodes travel: the first ones */
+    int64_t num_warp;   /* of all tiles, where threads own planes */
+    struct sem_cuda_cut cut;
     int64_t num_part; /* of sources */
     gpu_ptr source_first, source_elem, source_column, source_weight;
 };
@@ -47,8 +55,9 @@ enum { NUM_READ = 3, NUM_CLOCK };
 struct sem_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
+    struct gpu_event *order; /* of a part: between its stream and the first part's (cuda_team.c) */
     struct gpu_module *node_module;
-    struct gpu_kernel begin, record, find_bad, advance, combine, product;
+    struct gpu_kernel begin, record, find_bad, advance, combine, product, pack, unpack;
     struct gpu_wants wants; /* what create allocates */
     int64_t num;            /* unknowns of both regions: solid, then fluid */
     gpu_ptr level[NUM_LEVEL], kept[NUM_LEVEL], pressure, clock, bad, part;
@@ -79,6 +88,11 @@ static inline struct sem_cuda *sem_cuda_tables(const unda_solver *s)
 static inline bool sem_is_small(const unda_solver *s)
 {
     return sem_cuda_tables(s)->num * 3 * s->real_bytes < 60000000;
+}
+/* Between the kernels of parts stand those of the exchange, on another stream. */
+static inline bool sem_starts_early(const unda_solver *s)
+{
+    return sem_is_small(s) && !s->exchange;
 }
 /* Unknowns of a region on the device, filled up to a multiple of four, and where they begin among all. */
 static inline int64_t sem_num_unknown(const struct sem_cuda *t, int region)
@@ -134,6 +148,10 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
 /* Inverse masses behind the unknowns of nodes; for whoever wrote all of u. */
 unda_status sem_launch_pads(unda_solver *s, int region);
 unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass);
+/* The same of a part: tiles on its border; the others; what is left once forces on common nodes were added up. */
+unda_status sem_launch_border(unda_solver *s, const struct sem_pass *pass);
+unda_status sem_launch_inner(unda_solver *s, const struct sem_pass *pass);
+unda_status sem_launch_ends(unda_solver *s, const struct sem_pass *pass);
 unda_status sem_launch_accelerate(unda_solver *s, int64_t time);
 unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void *force);
 /* a = -A (chi, u) of the state on the device, a of the fluid -K chi. */
@@ -142,14 +160,28 @@ unda_status sem_launch_fluid(unda_solver *s);
 
 /* cuda_step.c; what was captured holds no longer. */
 unda_status sem_step_run(unda_solver *s, int64_t num_step);
+unda_status sem_step_begin(unda_solver *s);
+/* Moves the device's clock to the present step, `time` sampled times on. */
+unda_status sem_step_advance(unda_solver *s, int64_t time);
+bool sem_step_wants_graph(const unda_solver *s);
 void sem_graph_free(struct sem_cuda *t);
+
+/* exchange_cuda.c */
+void sem_cuda_list_cut(const struct sem *sem, int region, struct sem_cuda_region *r, struct gpu_wants *wants);
+unda_status sem_cuda_fill_cut(unda_solver *s, int region);
+unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
+
+/* cuda_team.c */
+unda_status sem_cuda_run_team(unda_solver *team, int64_t num_step);
+unda_status sem_cuda_accelerate_team(unda_solver *team, int64_t time);
+unda_status sem_cuda_launch_team(unda_solver *team, const struct sem_pass *pass);
 
 /* cuda_profile.c */
 unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 
 /* cuda_stable.c */
 enum { SEM_PRODUCT_BLOCKS = 1024 };
-extern const struct sem_krylov sem_cuda_krylov;
+extern const struct sem_krylov sem_cuda_krylov, sem_cuda_krylov_team;
 
 /* cuda_state.c */
 unda_status sem_state_level(unda_solver *s, int region, int level, void **values);

@@ -195,7 +195,7 @@ unda_status sem_fill_region(unda_solver *s, int region)
     const struct sem_tiles *tiles = &r->tiles;
     struct gpu_stream *stream = t->stream;
     int64_t first = sem_first_unknown(t, region) * s->real_bytes;
-    if (tiles->num_elem == 0)
+    if (tiles->num_node == 0)
         return UNDA_OK;
     r->u = t->level[LEVEL_U] + (gpu_ptr)first;
     r->v = t->level[LEVEL_V] + (gpu_ptr)first;
@@ -211,6 +211,8 @@ unda_status sem_fill_region(unda_solver *s, int region)
         TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
+    if (sem->cut)
+        TRY(sem_cuda_fill_cut(s, region));
     if (r->plan.assembly != ATOMICALLY)
         TRY(upload_tiles(stream, r));
     TRY(gpu_upload(stream, r->words, tiles->words, 2 * tiles->num_word));

@@ -44,7 +44,7 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
     struct gpu_shape shape = {.grid = {end - begin + a.record.num_block},
                               .block = {r->plan.threads},
                               .shared_bytes = r->plan.shared_bytes,
-                              .early = sem_is_small(s)};
+                              .early = sem_starts_early(s)};
     return gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a);
 }
 
@@ -87,7 +87,7 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
     if (r->plan.assembly == ATOMICALLY)
         shape.grid[0] =
             (a.first_side * r->plan.width + of_block - 1) / of_block + (a.num - a.first_side + 255) / 256;
-    shape.early = sem_is_small(s);
+    shape.early = sem_starts_early(s);
     return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
@@ -100,14 +100,46 @@ static unda_status zero_shared(unda_solver *s, int region)
                           (r->tiles.first_side - r->tiles.num_inner) * node);
 }
 
+static unda_status zero_sums(unda_solver *s, int region, const struct sem_pass *pass)
+{
+    bool atomically = tables(s)->region[region].plan.assembly == ATOMICALLY;
+    return atomically && pass->mode != SEM_STEP ? zero_shared(s, region) : UNDA_OK;
+}
+
 static unda_status launch_region(unda_solver *s, int region, const struct sem_pass *pass)
 {
     const struct sem_tiles *tiles = &tables(s)->region[region].tiles;
-    if (tables(s)->region[region].plan.assembly == ATOMICALLY && pass->mode != SEM_STEP)
-        TRY(zero_shared(s, region));
+    TRY(zero_sums(s, region, pass));
     for (int32_t color = 0; color < tiles->num_color; color++)
         TRY(sem_launch_tiles(s, region, pass, tiles->first_color[color], tiles->first_color[color + 1]));
-    return tiles->num_elem ? sem_launch_shared(s, region, pass) : UNDA_OK;
+    return sem_launch_shared(s, region, pass);
+}
+
+unda_status sem_launch_border(unda_solver *s, const struct sem_pass *pass)
+{
+    for (int region = FLUID; region >= SOLID; region--) {
+        const struct sem_tiles *tiles = &tables(s)->region[region].tiles;
+        TRY(zero_sums(s, region, pass));
+        if (tiles->num_color == 1)
+            TRY(sem_launch_tiles(s, region, pass, 0, tables(s)->region[region].num_border));
+        for (int32_t color = 0; color < tiles->num_color && tiles->num_color > 1; color++)
+            TRY(sem_launch_tiles(s, region, pass, tiles->first_color[color], tiles->first_color[color + 1]));
+    }
+    return UNDA_OK;
+}
+
+unda_status sem_launch_inner(unda_solver *s, const struct sem_pass *pass)
+{
+    for (int region = FLUID; region >= SOLID; region--)
+        TRY(sem_launch_tiles(s, region, pass, tables(s)->region[region].num_border,
+                             tables(s)->region[region].tiles.num_tile));
+    return UNDA_OK;
+}
+
+unda_status sem_launch_ends(unda_solver *s, const struct sem_pass *pass)
+{
+    TRY(sem_launch_shared(s, FLUID, pass));
+    return sem_launch_shared(s, SOLID, pass);
 }
 
 /* The fluid comes first: its chi'' is the pressure on the solid. */

@@ -141,15 +141,15 @@ static unda_status list_receivers(unda_solver *s)
 }
 
 /* Of a small problem a launch takes a third of a step: receivers then share the one of tiles, some of whose blocks wait for
- * others (cuda/sem/record_first.h). Only where the device has room for all of them at once: else those that wait might
- * hold the places of those that they wait for. */
+ * others (cuda/sem/record_first.h). Only where the device has room for all of them at once, and no other part may be on
+ * it: else those that wait might hold the places of those that they wait for. */
 static unda_status join_record(unda_solver *s)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
     const struct sem_cuda_region *r = &t->region[t->region[FLUID].tiles.num_elem ? FLUID : SOLID];
     int64_t channels = r->plan.threads / 32, num = (t->num_channel + channels - 1) / channels, room;
     t->record_blocks = 0;
-    if (!sem_is_small(s) || num == 0)
+    if (!sem_starts_early(s) || num == 0)
         return UNDA_OK;
     TRY(gpu_resident_blocks(&r->tile_kernel, r->plan.threads, r->plan.shared_bytes, &room));
     if (num + r->tiles.first_color[1] <= room)
@@ -217,7 +217,8 @@ unda_status sem_points_record(unda_solver *s, int step)
     if (t->num_channel == 0)
         return UNDA_OK;
     /* Two warps a block: few channels are on many multiprocessors. */
-    struct gpu_shape shape = {.grid = {(t->num_channel + 1) / 2}, .block = {64}, .early = sem_is_small(s)};
+    struct gpu_shape shape = {
+        .grid = {(t->num_channel + 1) / 2}, .block = {64}, .early = sem_starts_early(s)};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }
 

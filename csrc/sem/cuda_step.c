@@ -13,12 +13,11 @@ void sem_graph_free(struct sem_cuda *t)
     t->graph = NULL;
 }
 
-/* Moves the device's clock to the present step, `time` sampled times on. */
-static unda_status advance(unda_solver *s, int64_t time)
+unda_status sem_step_advance(unda_solver *s, int64_t time)
 {
     struct sem_cuda *t = tables(s);
     struct clock_args clock = {POINTER(t->clock), (int)time, (int)(s->step - t->base_step)};
-    struct gpu_shape shape = {.grid = {1}, .early = sem_is_small(s)};
+    struct gpu_shape shape = {.grid = {1}, .early = sem_starts_early(s)};
     t->base_step = s->step;
     return gpu_launch(&t->advance, t->stream, &shape, &clock, sizeof clock);
 }
@@ -38,7 +37,7 @@ static unda_status queue_batch(unda_solver *s)
     int64_t time = 0;
     for (int i = 0; i < SEM_GRAPH_STEPS; i++)
         TRY(queue_step(s, false, &time));
-    return advance(s, time);
+    return sem_step_advance(s, time);
 }
 
 static unda_status capture(unda_solver *s)
@@ -57,12 +56,12 @@ static unda_status capture(unda_solver *s)
     return gpu_capture_end(t->stream, &t->graph);
 }
 
-static bool wants_graph(const unda_solver *s)
+bool sem_step_wants_graph(const unda_solver *s)
 {
     return !s->options.no_graph && sem_is_small(s);
 }
 
-static unda_status begin(unda_solver *s)
+unda_status sem_step_begin(unda_solver *s)
 {
     struct sem_cuda *t = tables(s);
     struct sem_whole_args a = {.u = POINTER(t->level[LEVEL_U]),
@@ -71,7 +70,7 @@ static unda_status begin(unda_solver *s)
                                .num = t->num,
                                .dt = s->dt};
     struct gpu_shape shape = gpu_threads(t->num);
-    shape.early = sem_is_small(s);
+    shape.early = sem_starts_early(s);
     t->mode = SEM_STEP;
     TRY(cuda_record_begin(s, &t->samples, t->stream));
     TRY(gpu_launch(&t->begin, t->stream, &shape, &a, sizeof a));
@@ -92,14 +91,14 @@ static unda_status run(unda_solver *s, int64_t num_step)
     sem->num_valid = 1;
     TRY(sem_state_flush(s));
     sem_state_changed(s);
-    TRY(begin(s));
+    TRY(sem_step_begin(s));
     while (s->step < end) {
-        if (!wants_graph(s) || end - s->step <= SEM_GRAPH_STEPS) {
+        if (!sem_step_wants_graph(s) || end - s->step <= SEM_GRAPH_STEPS) {
             TRY(queue_step(s, s->step == end - 1, &time));
             continue;
         }
         if (time > 0) /* else it is there */
-            TRY(advance(s, time));
+            TRY(sem_step_advance(s, time));
         time = 0;
         if (!t->graph)
             TRY(capture(s));

@@ -7,7 +7,7 @@
  * <y, z> = chi_y Kf chi_z + u_y Ms u_z, so that Lanczos' recurrence finds that eigenvalue from below, in
  * some twenty applications (Paige 1980: lost orthogonality does not spoil it). Also an estimate by cell, for
  * reports. */
-#include "method.h"
+#include "team.h"
 
 #include "../base/parallel.h"
 #include "../mesh/vector.h"
@@ -65,6 +65,12 @@ void sem_elem_dts(struct sem *sem, int threads)
 
 /* ---- the whole operator ---- */
 
+static const struct sem_krylov *krylov_of(const unda_solver *s)
+{
+    const struct sem_team *team = sem_team_of(s);
+    return team ? sem_engine(team->part[0])->krylov_team : sem_engine(s)->krylov;
+}
+
 /* A vector (u, chi); room: REAL copies for the engine. */
 struct lanczos {
     unda_solver *s;
@@ -82,7 +88,7 @@ struct lanczos {
 static unda_status make_room(struct lanczos *l)
 {
     int64_t most = 1;
-    bool here = !sem_engine(l->s)->krylov;
+    bool here = !krylov_of(l->s);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         l->num[kind] = l->sem->region[kind].num_node * l->sem->region[kind].dim;
         most = l->num[kind] > most ? l->num[kind] : most;
@@ -261,12 +267,12 @@ static unda_status hand_over(struct lanczos *l)
         PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) real_put(l->s, first[kind], i, x[i]);
     }
     arrays_free(&l->next_owned);
-    return sem_engine(l->s)->krylov->begin(l->s, first);
+    return krylov_of(l->s)->begin(l->s, first);
 }
 
 static unda_status largest_eigenvalue(struct lanczos *l, double *value)
 {
-    const struct sem_krylov *krylov = sem_engine(l->s)->krylov ? sem_engine(l->s)->krylov : &on_host;
+    const struct sem_krylov *krylov = krylov_of(l->s) ? krylov_of(l->s) : &on_host;
     double diagonal[MOST_STEP], beside[MOST_STEP], found[MOST_STEP], length;
     void *of = krylov == &on_host ? (void *)l : l->s;
     TRY(make_room(l));
@@ -285,7 +291,7 @@ static unda_status largest_eigenvalue(struct lanczos *l, double *value)
         if (k >= 2 * LOOK_BACK && found[k] - found[k - LOOK_BACK] < 2e-4 * found[k])
             break;
     }
-    return UNDA_OK;
+    return krylov->end ? krylov->end(of) : UNDA_OK;
 }
 
 /* Lanczos' value is below the largest eigenvalue by less than this. */
@@ -295,6 +301,8 @@ unda_status sem_find_stable(unda_solver *s)
 {
     struct lanczos l = {.s = s, .sem = sem_tables(s)};
     double value = 0;
+    if (l.sem->cut) /* a part's is that of all */
+        return UNDA_OK;
     int64_t num = 3 * l.sem->region[SOLID].num_node + l.sem->region[FLUID].num_node;
     l.threads = parallel_worth(s->options.threads, num, LEAST_COUPLED);
     unda_status status = largest_eigenvalue(&l, &value);

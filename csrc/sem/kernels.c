@@ -165,7 +165,7 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
 /* Tiles whose cells meet have fewer nodes. Filled up, so that meshes that differ a little have one kernel. */
 void sem_plan_fit(const unda_solver *s, const struct sem_tiles *t, struct sem_plan *plan)
 {
-    int most_slot = 0, most_inner = 0;
+    int most_slot = 1, most_inner = 1; /* a part may have nodes without elements */
     if (plan->assembly == ATOMICALLY)
         return;
     for (int64_t i = 0; i < t->num_tile; i++) {

@@ -1,6 +1,6 @@
 /* method.c: spectral elements as a method of the solver: options, state in the user's numbering, the clock.
  * Not here: steps (cpu.c), the contents of the tables (tables.c), points (points.c), energies (energy.c). */
-#include "method.h"
+#include "team.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,6 +9,12 @@
 static const struct engine *engine(const unda_solver_options *o)
 {
     return o->device == UNDA_DEVICE_CPU ? &sem_cpu.base : &sem_cuda.base;
+}
+
+static const struct engine *team_engine(const unda_solver_options *o)
+{
+    (void)o;
+    return &sem_team_engine.base;
 }
 
 static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
@@ -35,7 +41,8 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
         FAIL(UNDA_ERR_ARG, "%lld faces have exact outer data, expected none: only DG takes them",
              (long long)sem->space.num_exact_face);
     s->dt_stable = INFINITY; /* until the engine can compute: sem_find_stable */
-    return sem_fill(sem, o);
+    TRY(sem_fill(sem, o));
+    return s->split ? sem_team_new(s, o) : UNDA_OK;
 }
 
 static unda_status prepare(unda_solver *s)
@@ -47,8 +54,21 @@ static unda_status prepare(unda_solver *s)
 
 static void destroy(unda_solver *s)
 {
+    if (s->tables)
+        sem_team_free(sem_team_of(s));
     sem_free(s->tables);
     s->tables = NULL;
+}
+
+/* Of a team: from tables of all parts, which are made and freed. */
+static unda_status forecast(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                            int64_t *host_bytes, int64_t *device_bytes)
+{
+    unda_status status = create(s, mesh, o);
+    if (status == UNDA_OK)
+        status = sem_team_forecast(s, host_bytes, device_bytes);
+    destroy(s);
+    return status;
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
@@ -319,26 +339,15 @@ static int32_t get_history(const unda_solver *s)
     return sem_tables(s)->num_valid;
 }
 
-const struct method sem_method = {.name = "SEM",
-                                  .on_mesh = true,
-                                  .engine = engine,
-                                  .sizes = sizes,
-                                  .create = create,
-                                  .prepare = prepare,
-                                  .destroy = destroy,
-                                  .info = info,
-                                  .num_time = num_time,
-                                  .times = times,
-                                  .move = move,
-                                  .sources_new = sem_sources_new,
-                                  .source_free = sem_places_free,
-                                  .points_check = sem_points_check,
-                                  .points_new = sem_points_new,
-                                  .points_free = sem_places_free,
-                                  .sample = sample,
-                                  .energy = sem_energy,
-                                  .keep = keep,
-                                  .blown_up = blown_up,
-                                  .set_history = set_history,
-                                  .get_history = get_history,
-                                  .element_dt = element_dt};
+/* What one device and several have alike. */
+#define ENTRIES                                                                                              \
+    .name = "SEM", .on_mesh = true, .sizes = sizes, .create = create, .prepare = prepare,                    \
+    .destroy = destroy, .info = info, .num_time = num_time, .times = times, .move = move,                    \
+    .sources_new = sem_sources_new, .source_free = sem_places_free, .points_check = sem_points_check,        \
+    .points_new = sem_points_new, .points_free = sem_places_free, .sample = sample, .energy = sem_energy,    \
+    .keep = keep, .blown_up = blown_up, .set_history = set_history, .get_history = get_history,              \
+    .element_dt = element_dt
+
+static const struct method team_method = {ENTRIES, .engine = team_engine, .member = sem_team_member,
+                                          .forecast = forecast};
+const struct method sem_method = {ENTRIES, .engine = engine, .team = &team_method};

@@ -29,6 +29,8 @@ struct sem_krylov {
     /* next -= diagonal now + back before. Divided by its length it becomes now, and now before; length 0: nothing is
      * left. */
     unda_status (*advance)(void *of, double diagonal, double back, double *length);
+    /* The state is zero again; NULL: it is whoever calls that sees to it. */
+    unda_status (*end)(void *of);
 };
 
 struct sem_engine {
@@ -43,6 +45,12 @@ struct sem_engine {
     /* force = -K u of a region, both [node][dim] REAL on the host; u has room for SEM_SPARE numbers more. */
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
     const struct sem_krylov *krylov; /* of: the solver. NULL: vectors on the host */
+    /* Of all parts of a problem, once they are made: where each finds the others' buffers (exchange.h). */
+    unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
+    /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
+    unda_status (*run_team)(unda_solver *team, int64_t num_step);
+    unda_status (*accelerate_team)(unda_solver *team, int64_t time);
+    const struct sem_krylov *krylov_team; /* of: the team. NULL: vectors on the host */
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
 extern const struct kernel *const sem_kernels[]; /* kernels.c */

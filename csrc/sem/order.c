@@ -2,6 +2,7 @@
  * Each node is summed in a fixed order (color.c), so that results do not depend on the number of threads.
  * Not here: the operations (cpu_step.c, cpu_solid.c, cpu_fluid.c). */
 #include "cpu.h"
+#include "team.h"
 
 #include "../base/parallel.h"
 
@@ -84,6 +85,8 @@ static int64_t first_node(const struct sem_cpu *t, int kind, int thread, int num
 {
     const struct sem_region *r = &t->sem->region[kind];
     int64_t elem = part_begin(r->num_task, thread, num_thread) * TASK_ELEM;
+    if (thread == 0) /* a part may have nodes without elements */
+        return 0;
     int64_t node = elem < r->num_elem ? r->first[elem] : r->num_node;
     return thread < num_thread ? node / GROUP_NODES * GROUP_NODES : node;
 }
@@ -227,48 +230,109 @@ static void add_forces(unda_solver *s, int kind, const void *u, void *force)
 #pragma omp barrier
 }
 
-/* Accelerations of a region, then v + dt/2 a: the last half of a step; dt 0: at rest. */
-static void accelerate_region(unda_solver *s, int kind, int64_t time, double dt, enum begun ahead)
+/* What a step is, or with dt = 0 the accelerations of the present state, and which nodes have begun it, and which are to
+ * begin the next one. */
+struct moment {
+    double dt;
+    int64_t time; /* row of the amplitudes, -1: no sources */
+    enum begun begun, ahead;
+};
+
+static void begin_regions(unda_solver *s, const struct moment *m)
+{
+    const struct sem_cpu *t = tables(s);
+    for (int kind = 0; kind < NUM_REGION && m->begun != ALL; kind++)
+        OWN_NODES(t, kind, begin_step(s, &t->region[kind], m->dt, m->begun, begin, end));
+#pragma omp barrier
+}
+
+/* The forces of a region's elements and sources. */
+static void make_forces(unda_solver *s, int kind, const struct moment *m)
+{
+    const struct sem_cpu *t = tables(s);
+    const struct sem_cpu_region *r = &t->region[kind];
+    if (r->num_elem == 0)
+        return;
+    add_forces(s, kind, r->level[LEVEL_U], r->force);
+    if (m->time >= 0 && r->sources.num) {
+        const char *amplitude = (const char *)t->amplitude + m->time * s->num_source * s->real_bytes;
+        SHARED(r->sources.num, functions(s)->sources(r, amplitude, begin, end));
+    }
+}
+
+/* They become accelerations, then v + dt/2 a: the last half of a step; dt 0: at rest. */
+static void end_region(unda_solver *s, int kind, const struct moment *m)
 {
     const struct sem_cpu *t = tables(s);
     const struct sem_cpu_region *r = &t->region[kind];
     const struct sem_cpu_functions *f = functions(s);
-    const void *matrix = dt > 0 ? r->inverse : r->rest;
+    const void *matrix = m->dt > 0 ? r->inverse : r->rest;
     if (r->num_node == 0)
         return;
-    add_forces(s, kind, r->level[LEVEL_U], r->force);
-    if (time >= 0 && r->sources.num) {
-        const char *amplitude = (const char *)t->amplitude + time * s->num_source * s->real_bytes;
-        SHARED(r->sources.num, f->sources(r, amplitude, begin, end));
-    }
     if (t->sem->coupling.num)
         SHARED(t->sem->coupling.num, f->couple(t, kind, begin, end));
     if (r->num_side)
         SHARED(r->num_side, f->sides(r, matrix, begin, end));
-    OWN_NODES(t, kind, end_step(s, r, dt, ahead, begin, end));
+    OWN_NODES(t, kind, end_step(s, r, m->dt, m->ahead, begin, end));
 }
 
-/* A step, or with dt = 0 the accelerations of the present state; which nodes have begun it, and which are to begin the
- * next one. The fluid comes first: its chi'' is the pressure on the solid. */
-static void take_step(unda_solver *s, double dt, int64_t time, enum begun begun, enum begun ahead)
+/* The fluid comes first: its chi'' is the pressure on the solid. */
+static void step_alone(unda_solver *s, const struct moment *m)
 {
-    const struct sem_cpu *t = tables(s);
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
-        for (int kind = 0; kind < NUM_REGION && begun != ALL; kind++)
-            OWN_NODES(t, kind, begin_step(s, &t->region[kind], dt, begun, begin, end));
-#pragma omp barrier
-        accelerate_region(s, FLUID, time, dt, ahead);
-        accelerate_region(s, SOLID, time, dt, ahead);
+        begin_regions(s, m);
+        for (int kind = FLUID; kind >= SOLID; kind--) {
+            make_forces(s, kind, m);
+            end_region(s, kind, m);
+        }
         parallel_restore(kept);
     }
 }
 
+/* Parts take turns, and meet where forces on their common nodes are to be added up. */
+static unda_status step_parts(const struct sem_team *team, const struct moment *m)
+{
+    for (int32_t p = 0; p < team->num_part; p++) {
+        unda_solver *s = team->part[p];
+#pragma omp parallel num_threads(s->threads)
+        {
+            uint32_t kept = parallel_flush();
+            begin_regions(s, m);
+            for (int kind = FLUID; kind >= SOLID; kind--)
+                make_forces(s, kind, m);
+            parallel_restore(kept);
+        }
+        TRY(s->engine->exchange_begin(s));
+    }
+    for (int32_t p = 0; p < team->num_part; p++) {
+        unda_solver *s = team->part[p];
+        TRY(s->engine->exchange_end(s));
+#pragma omp parallel num_threads(s->threads)
+        {
+            uint32_t kept = parallel_flush();
+            for (int kind = FLUID; kind >= SOLID; kind--) {
+                end_region(s, kind, m);
+#pragma omp barrier /* the solid reads chi'' */
+            }
+            parallel_restore(kept);
+        }
+    }
+    return UNDA_OK;
+}
+
+static unda_status take_step(unda_solver *s, const struct moment *m)
+{
+    if (sem_tables(s)->team)
+        return step_parts(sem_tables(s)->team, m);
+    step_alone(s, m);
+    return UNDA_OK;
+}
+
 unda_status sem_cpu_accelerate(unda_solver *s, int64_t time)
 {
-    take_step(s, 0, time, NONE, NONE);
-    return UNDA_OK;
+    return take_step(s, &(struct moment){.time = time});
 }
 
 unda_status sem_cpu_stiffness(unda_solver *s, int kind, const void *u, void *force)
@@ -305,7 +369,7 @@ unda_status sem_cpu_run(unda_solver *s, int64_t num_step)
     sem->num_valid = 1;
     for (int64_t i = 0; i < num_step; i++) {
         enum begun ahead = i + 1 == num_step ? NONE : any_due(s, s->step + 1) ? UNWATCHED : ALL;
-        take_step(s, s->dt, time++, begun, ahead);
+        TRY(take_step(s, &(struct moment){s->dt, time++, begun, ahead}));
         begun = ahead;
         s->step++;
         TRY(solver_after_step(s));

@@ -55,6 +55,32 @@ struct sem_coupling {
     double *area;              /* [num][3] */
 };
 
+/* What a part of a mesh shares with others: their common nodes are in each of them, and have the same bits. Forces on
+ * them are sums over parts: a part sends those of its own elements, and adds all up in the order of parts. Where a solid
+ * meets a fluid, who has a node of one has that of the other too, if need be without elements: the last nodes of a
+ * region, whose forces come from others alone. Made by cut.c. */
+struct sem_cut_region {
+    int64_t num;
+    int32_t *node;       /* [num]: nodes that other parts have, by their numbers in the whole */
+    int64_t *first;      /* [neighbor + 1]: items of messages to each */
+    int32_t *item;       /* [item]: place in `node` */
+    int64_t *word;       /* [item]: where it begins among the reals of all messages */
+    int64_t *first_term; /* [num + 1] */
+    int64_t *term;       /* what is added up at a node: OWN_FORCE, or the word where what came begins */
+    int32_t *whole;      /* [node of the region]: its number in the whole */
+    int64_t num_guest;   /* nodes without elements */
+    int64_t num_border;  /* elements that have nodes of other parts: the first ones */
+};
+enum { OWN_FORCE = -1 };
+struct sem_cut {
+    int32_t which, num_neighbor;
+    int32_t *neighbor;                /* [num_neighbor]: parts, ascending */
+    int64_t *first_word;              /* [num_neighbor + 1]: reals of the messages of each */
+    int64_t num_border, num_cut_face; /* elements with faces that other parts have; these faces */
+    int64_t *elem; /* [own element]: of the whole's space; ascending twice, the border first */
+    struct sem_cut_region region[NUM_REGION]; /* in a message the fluid's come first */
+};
+
 struct sem {
     struct space space;
     const unda_mesh *mesh;  /* the caller's until space holds it */
@@ -69,9 +95,11 @@ struct sem {
     int32_t *row;     /* [elem]: its place in its region */
     struct sem_region region[NUM_REGION];
     struct sem_coupling coupling;
-    double *elem_dt;   /* [elem], see sem_elem_dt */
-    int32_t num_valid; /* 1: the accelerations are those of this step; 0: made before the next one */
-    bool stale;        /* the state was written: accelerations are made before they are read */
+    double *elem_dt;           /* [elem], see sem_elem_dt */
+    int32_t num_valid;         /* 1: the accelerations are those of this step; 0: made before the next one */
+    bool stale;                /* the state was written: accelerations are made before they are read */
+    const struct sem_cut *cut; /* of a part; NULL: there are no others */
+    struct sem_team *team;     /* of a problem in parts (team.h); NULL: it is in one */
     void *owned;
 };
 
@@ -112,12 +140,33 @@ unda_status sem_number_first(const struct sem *sem, struct sem_region *r);
 void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
 int sem_corner(const struct sem *sem, int corner); /* its node in an element */
-unda_status sem_color(struct sem *sem, int region, int threads);
+unda_status sem_color(struct sem *sem, int region);
 /* sides.c: sides.num and coupling.area; matrices. */
 unda_status sem_sides_new(struct sem *sem);
 unda_status sem_couple(struct sem *sem);
 /* The inverse matrices for a time step. */
 void sem_sides_retime(struct sem *sem, double dt);
+/* cut.c: the tables of part `which` of elements [elem of the space] that have these owners. */
+struct sem_owners {
+    int32_t num_part;
+    const int32_t *of; /* [elem of the space]: its part */
+    int32_t
+        *local; /* [elem of the space]: its number there; those that have nodes of other parts come first */
+    /* By region the parts that have a node, ascending, from first[node] on, and whether with elements. */
+    int64_t *first[NUM_REGION];
+    int32_t *part[NUM_REGION];
+    bool *works[NUM_REGION];
+    int32_t *number[NUM_REGION]; /* [node]: its number in the part that is being made, -1 */
+    void *owned;
+};
+static inline int64_t sem_num_guest(const struct sem *sem, int region)
+{
+    return sem->cut ? sem->cut->region[region].num_guest : 0;
+}
+unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *owners);
+unda_status sem_cut_new(const struct sem *whole, const struct sem_owners *owners, int32_t which,
+                        struct sem **part);
+
 /* dt.c */
 void sem_elem_dts(struct sem *sem, int threads);
 

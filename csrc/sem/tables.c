@@ -35,7 +35,7 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
     TRY(sem_number(sem, mesh, o->threads));
     sem->num_field = o->physics == UNDA_ACOUSTIC ? 3 : sem->region[FLUID].num_elem ? 12 : 9;
     for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(sem_color(sem, kind, o->threads));
+        TRY(sem_color(sem, kind));
     return UNDA_OK;
 }
 

@@ -58,6 +58,8 @@ void sem_mark_sides(const struct sem *sem, int region, int threads, int32_t *nod
             *at = SEM_ON_SIDE;
         }
     }
+    for (int64_t i = 0; sem->cut && i < sem->cut->region[region].num; i++)
+        node[sem->cut->region[region].node[i]] = SEM_ON_SIDE;
 }
 
 /* Sums of such codes differ where tiles do, but for one case in 2^32, which costs a little speed alone. */
@@ -192,6 +194,18 @@ static void number_shared(const struct making *m, const struct counts *counts, i
     }
 }
 
+/* Nodes without elements come last; each has an entry, in which others' forces are. */
+static unda_status number_guests(const struct making *m)
+{
+    struct sem_tiles *t = m->tiles;
+    int64_t num = m->region->num_node;
+    for (int64_t i = num - sem_num_guest(m->sem, (int)(m->region - m->sem->region)); i < num; i++) {
+        t->entry[t->num_entry++] = (int32_t)(t->num_node - t->num_inner);
+        t->node[i] = (int32_t)t->num_node++;
+    }
+    return sem_tiles_check(t);
+}
+
 unda_status tile_number(struct making *m)
 {
     struct sem_tiles *t = m->tiles;
@@ -207,8 +221,9 @@ unda_status tile_number(struct making *m)
     mark_nodes(m);
     count_nodes(m, counts);
     TRY(sem_tiles_check(t));
-    TRY(array_own(&t->owned, &t->entry, t->num_entry, sizeof(int32_t), "tiles"));
+    int64_t num_guest = sem_num_guest(m->sem, (int)(m->region - m->sem->region));
+    TRY(array_own(&t->owned, &t->entry, t->num_entry + num_guest, sizeof(int32_t), "tiles"));
     number_inner(m);
     number_shared(m, counts, first);
-    return UNDA_OK;
+    return number_guests(m);
 }

@@ -1,5 +1,5 @@
 /* walk.h: the element nodes that are one node, found by walking through faces from any of them: by any number of
- * threads, and without a table. Used by: number.c, color.c. */
+ * threads, and without a table. Used by: number.c. */
 #ifndef UNDA_SEM_WALK_H
 #define UNDA_SEM_WALK_H
 

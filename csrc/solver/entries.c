@@ -109,3 +109,19 @@ unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
     TRY(s->engine->drive(s, drive));
     return s->method->rhs(s);
 }
+
+unda_status unda_solver_get_message(const unda_solver *s, int32_t which, unda_message *message)
+{
+    TRY(fork_check());
+    if (!s)
+        FAIL(UNDA_ERR_ARG, "solver is NULL");
+    CHECK_SIZE(message, unda_message);
+    return s->method->message ? s->method->message(s, which, message) : solver_lacks(s, "messages");
+}
+
+unda_status unda_solver_set_requests(unda_solver *s, const unda_requests *requests)
+{
+    ENTER(s);
+    CHECK_SIZE(requests, unda_requests);
+    return s->method->set_requests ? s->method->set_requests(s, requests) : solver_lacks(s, "messages");
+}

@@ -34,7 +34,10 @@ struct exchange {
     int64_t bytes;              /* of all messages that are sent, or received */
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
-    void *of; /* the transport's own */
+    void *of; /* the engine's own */
+    /* Of a process (dg/rank.c): requests of its messages; where these are in host memory, sent and received. */
+    unda_requests *requests;
+    char *message[2];
 };
 
 #endif

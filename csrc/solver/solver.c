@@ -84,10 +84,10 @@ unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     return kernel_check(&s->options, s->engine->kernels);
 }
 
-static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+/* A part of a mesh is for a team or for one of many processes. */
+static unda_status refuse_part(const unda_solver *s, const unda_mesh *mesh)
 {
-    TRY(solver_begin(s, mesh, o));
-    if (s->method->on_mesh && mesh && mesh->num_owned < mesh->num_elem)
+    if (mesh && mesh->num_owned < mesh->num_elem && !s->ranks)
         FAIL(UNDA_ERR_ARG,
              "the mesh is part %d of %d, whose %lld ghosts nobody would fill, expected a whole mesh",
              mesh->part.which, mesh->part.num_part, (long long)(mesh->num_elem - mesh->num_owned));
@@ -102,7 +102,7 @@ static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
 }
 
 /* A solver of several parts, if it is to be one, routes all to theirs. */
-static unda_status begin_team(unda_solver *s)
+static unda_status begin_team(unda_solver *s, const unda_solver_options *o)
 {
     if (!s->split)
         return UNDA_OK;
@@ -111,7 +111,7 @@ static unda_status begin_team(unda_solver *s)
         FAIL(UNDA_ERR_ARG, "%s runs on one device only, found a team of %d parts", s->method->name,
              s->split->num_part);
     s->method = s->method->team;
-    s->engine = s->method->engine(&s->options);
+    s->engine = s->method->engine(o);
     return UNDA_OK;
 }
 
@@ -135,12 +135,32 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
     return s->engine->retime ? s->engine->retime(s) : UNDA_OK;
 }
 
+/* Likewise a solver of one of many processes. */
+static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
+{
+    const unda_ranks *ranks = s->ranks;
+    if (!ranks)
+        return UNDA_OK;
+    CHECK_SIZE(ranks, unda_ranks);
+    if (!s->method->rank)
+        FAIL(UNDA_ERR_ARG, "%s runs in one process only, found one of %d", s->method->name, ranks->num_rank);
+    if (!ranks->place || !ranks->unite || mesh->part.num_part != ranks->num_rank ||
+        mesh->part.which != ranks->which)
+        FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d",
+             mesh->part.which, mesh->part.num_part, ranks->which, ranks->num_rank);
+    s->method = s->method->rank;
+    s->engine = s->method->engine(&s->options);
+    return UNDA_OK;
+}
+
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
-    TRY(begin(s, mesh, o));
+    TRY(solver_begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
-    TRY(begin_team(s));
+    TRY(refuse_part(s, mesh));
+    TRY(begin_team(s, o));
+    TRY(begin_rank(s, mesh));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
     if (s->method->prepare)
@@ -167,6 +187,18 @@ unda_status unda_solver_new_team(unda_solver **out, const unda_mesh *mesh, const
     return COMPLETE(out, s, unda_solver_free, build(s, mesh, options));
 }
 
+unda_status unda_solver_new_rank(unda_solver **out, const unda_mesh *part, const unda_solver_options *options,
+                                 const unda_ranks *ranks)
+{
+    TRY(fork_check());
+    if (!out || !ranks)
+        FAIL(UNDA_ERR_ARG, "solver or ranks is NULL");
+    unda_solver *s;
+    TRY(array_try(&s, 1, sizeof *s, "solver"));
+    s->ranks = ranks;
+    return COMPLETE(out, s, unda_solver_free, build(s, part, options));
+}
+
 /* Of a solver that has tables of sizes alone. */
 static void free_sizes(unda_solver *s)
 {
@@ -180,7 +212,7 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, mesh, options));
+    TRY(solver_begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
     TRY(s.method->sizes(&s, mesh, options));
     TRY(s.engine->forecast(&s));
@@ -195,9 +227,9 @@ unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda_solver_o
     if (!team || !host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "team, host_bytes or device_bytes is NULL");
     unda_solver s = {.split = team};
-    TRY(begin(&s, mesh, options));
+    TRY(solver_begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
-    TRY(begin_team(&s));
+    TRY(begin_team(&s, options));
     return s.method->forecast(&s, mesh, options, host_bytes, device_bytes);
 }
 
@@ -206,7 +238,7 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
 {
     CHECK_SIZE(resources, unda_kernel_resources);
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, NULL, options));
+    TRY(solver_begin(&s, NULL, options));
     if (!s.engine->compile)
         FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
              options->device, s.engine->name);

@@ -72,6 +72,7 @@ struct method {
     const char *name;
     bool on_mesh;
     const struct method *team; /* of parts on several devices; NULL: it has none */
+    const struct method *rank; /* of a part in one of many processes; NULL: it has none */
     const struct engine *(*engine)(const unda_solver_options *options);
     /* Checks options and makes tables that hold their sizes only: enough for forecast and compile. */
     unda_status (*sizes)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
@@ -119,18 +120,21 @@ struct method {
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
     unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
     unda_status (*member)(const unda_solver *s, int32_t which, unda_member *member);
+    unda_status (*message)(const unda_solver *s, int32_t which, unda_message *message);
+    unda_status (*set_requests)(unda_solver *s, const unda_requests *requests);
     unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
                             int64_t *host_bytes, int64_t *device_bytes); /* of a team */
 };
-extern const struct method dg_method, fd_method, sem_method, dg_team_method;
+extern const struct method dg_method, fd_method, sem_method, dg_team_method, dg_rank_method;
 
 struct unda_solver {
     unda_solver_options options; /* pointers NULL */
     const struct method *method;
     const struct engine *engine;
-    const unda_team *split; /* how a team is made, while it is */
-    void *tables;           /* the method's own */
-    void *data;             /* the engine's */
+    const unda_team *split;  /* how a team is made, while it is */
+    const unda_ranks *ranks; /* of which this is one, while it is made */
+    void *tables;            /* the method's own */
+    void *data;              /* the engine's */
     double dt, dt_stable, t0;
     int64_t step, begin; /* steps done; those done before the present call */
     int32_t threads;

@@ -150,11 +150,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
-    const int block = (int)blockIdx.x - a.record.num_block;
-    if (block < 0) {
+    if ((int)blockIdx.x < a.record.num_block) {
         record_first(a.record);
         return;
     }
+    const int block = a.first + (int)blockIdx.x - a.record.num_block;
     wait_for_previous();
     const long long begin = (long long)block * CELLS, left = a.num_elem - begin;
     const int num = left < CELLS ? (int)left : CELLS;

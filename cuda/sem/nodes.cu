@@ -35,6 +35,39 @@ extern "C" __global__ void sem_find_bad(const __grid_constant__ sem_whole_args a
         atomicMin(a.first, (unsigned long long)least);
 }
 
+/* ---- forces on nodes that other parts have as well (csrc/sem/exchange_cuda.c) ---- */
+
+static __device__ REAL own_force(const sem_exchange_args &a, int node, int unknown)
+{
+    REAL sum = 0;
+    for (int k = a.first_place[node]; k < a.first_place[node + 1]; k++)
+        sum += ((const REAL *)a.shared)[(long long)a.place[k] * a.width + unknown];
+    return sum;
+}
+
+extern "C" __global__ void sem_pack(const __grid_constant__ sem_exchange_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, item = i / a.dim;
+    int unknown = (int)(i % a.dim);
+    if (item < a.num)
+        ((REAL *)a.message)[a.word[item] - a.first_word + unknown] = own_force(a, a.item[item], unknown);
+}
+
+/* The sum in the order of parts stands at the first of a node's places, and 0 at the others. */
+extern "C" __global__ void sem_unpack(const __grid_constant__ sem_exchange_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    int node = (int)(i / a.dim), unknown = (int)(i % a.dim);
+    if (i >= a.num * a.dim)
+        return;
+    REAL sum = 0;
+    for (int k = a.first_term[node]; k < a.first_term[node + 1]; k++)
+        sum += a.term[k] < 0 ? own_force(a, node, unknown)
+                             : ((const REAL *)a.message)[a.term[k] + unknown];
+    for (int k = a.first_place[node]; k < a.first_place[node + 1]; k++)
+        ((REAL *)a.shared)[(long long)a.place[k] * a.width + unknown] = k == a.first_place[node] ? sum : 0;
+}
+
 /* ---- the stable step (csrc/sem/dt.c) ---- */
 
 extern "C" __global__ void sem_combine(const __grid_constant__ sem_combine_args a)

@@ -43,6 +43,7 @@ from .problem.mapped_mesh import mapped_mesh
 from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
+from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
 from .sweep import sweep
@@ -95,6 +96,7 @@ __all__ = [
     "read_model",
     "ricker",
     "sampled",
+    "scatter",
     "smooth_bump",
     "sweep",
 ]

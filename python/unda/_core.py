@@ -256,6 +256,31 @@ def new_object(kind: str, make: Callable[[Any], int], free: Callable[[Any], None
     return ffi.gc(out[0], free)
 
 
+def callback(signature: str, function: Callable[..., int]) -> Any:
+    """Return a C function that calls one of Python, which must not raise; keep what is returned."""
+    return ffi.callback(signature, function)
+
+
+def as_function(kind: str, address: int) -> Any:
+    """Return the C function at an address."""
+    return ffi.cast(kind, address)
+
+
+def as_pointer(address: int) -> Any:
+    """Return an address as a pointer."""
+    return ffi.cast("void *", address)
+
+
+def address(pointer: Any) -> int:
+    """Return where a pointer points."""
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+def buffer(pointer: Any, num_byte: int) -> Any:
+    """Return memory at a pointer, for NumPy."""
+    return ffi.buffer(pointer, num_byte)
+
+
 def version() -> str:
     """Return the version of the library, "0.1.0"."""
     return text(lib.unda_version())

@@ -16,6 +16,14 @@ static const unda_fd_options fine_grid = {.size_bytes = sizeof fine_grid,
                                           .layer = {2, 0, 0, 3, 0, 0},
                                           .reflection = {0.01, 0, 0, 0.01, 0, 0}};
 
+/* On one device, or in slabs. */
+static unda_status new_solver(struct grid *grid, const unda_solver_options *options)
+{
+    const int32_t device[2] = {rig_device, rig_device};
+    const unda_team team = {.size_bytes = sizeof team, .num_part = 2, .device = device};
+    return unda_solver_new_team(&grid->solver, NULL, options, grid->slabs ? &team : NULL);
+}
+
 unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
 {
     static const double material[2] = {1000, 2000};
@@ -23,6 +31,7 @@ unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
     unda_fd_options fd = fine_grid;
     fd.uniform = uniform;
     fd.window = grid->window;
+    fd.order = grid->slabs ? 2 : fd.order; /* a slab has 2 M + 2 planes at least */
     const unda_solver_options options = {.size_bytes = sizeof options,
                                          .method = UNDA_FD,
                                          .precision = precision,
@@ -33,7 +42,7 @@ unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
                                          .fd = &fd};
     int64_t host, device;
     TRY_HERE(unda_solver_forecast(NULL, &options, &host, &device));
-    TRY_HERE(unda_solver_new(&grid->solver, NULL, &options));
+    TRY_HERE(new_solver(grid, &options));
     for (int i = 0; i < NY * NZ; i++) {
         varying[i][0] = 1000;
         varying[i][1] = 1500 + i;
@@ -50,6 +59,7 @@ unda_status grid_new_staggered(struct grid *grid, int32_t precision)
     double material[NY * NZ][3];
     unda_fd_options fd = fine_grid;
     fd.scheme = UNDA_STAGGERED;
+    fd.order = grid->slabs ? 2 : fd.order;
     for (int end = 0; end < 6; end++)
         fd.stretch[end] = 1;
     fd.ratio[0] = fd.ratio[3] = 0.5;
@@ -64,7 +74,7 @@ unda_status grid_new_staggered(struct grid *grid, int32_t precision)
     int64_t host, device;
     grid->staggered = 1;
     TRY_HERE(unda_solver_forecast(NULL, &options, &host, &device));
-    TRY_HERE(unda_solver_new(&grid->solver, NULL, &options));
+    TRY_HERE(new_solver(grid, &options));
     for (int i = 0; i < NY * NZ; i++) {
         material[i][0] = 1000;
         material[i][1] = 1500 + i;

@@ -223,6 +223,34 @@ static unda_status run_sem(void)
     return UNDA_OK;
 }
 
+/* The same in three parts on one device. */
+static unda_status run_sem_team(void)
+{
+    int num_failed = 0, num_call = 0, num_refused = 0;
+    rig_parts = 3;
+    TRY_HERE(fail_each(use_sem, rig_device < 0 ? 5 : 29, &num_failed));
+    struct spectral sem = {0};
+    unda_status status = spectral_new(&sem, UNDA_FLOAT64);
+    status = status == UNDA_OK ? spectral_use(&sem, 5) : status;
+    status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    spectral_free(&sem);
+    TRY_HERE(status);
+    TRY_HERE(spectral_team_refusals(&num_call, &num_refused));
+    printf("calls=%d\nrefused=%d\n", num_call, num_refused);
+    return UNDA_OK;
+}
+
+static unda_status run_sem_team_faults(void)
+{
+    int num_same = 0, num_seen = 0;
+    TRY_HERE(sem_team_faults(&num_same, &num_seen));
+    printf("same=%d\nseen=%d\n", num_same, num_seen);
+    return UNDA_OK;
+}
+
 /* The same of a grid in host memory. */
 static unda_status run_window(void)
 {
@@ -230,6 +258,35 @@ static unda_status run_window(void)
     TRY_HERE(fail_each(use_window, 7, &num_failed));
     struct grid grid = {.window = 1};
     return count_allocations(&grid, grid_new(&grid, UNDA_FLOAT32, 1), num_failed);
+}
+
+static unda_status use_slabs(void)
+{
+    struct grid grid = {.slabs = 1};
+    unda_status status = grid_new(&grid, UNDA_FLOAT32, 0);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+static unda_status use_staggered_slabs(void)
+{
+    struct grid grid = {.slabs = 1};
+    unda_status status = grid_new_staggered(&grid, UNDA_FLOAT32);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+/* The same of grids in slabs (every fifteenth allocation where modules are loaded each time). */
+static unda_status run_slabs(void)
+{
+    int num_failed = 0;
+    TRY_HERE(fail_each(use_slabs, rig_device < 0 ? 1 : 15, &num_failed));
+    TRY_HERE(fail_each(use_staggered_slabs, rig_device < 0 ? 3 : 15, &num_failed));
+    struct grid grid = {.slabs = 1}, staggered = {.slabs = 1};
+    TRY_HERE(count_allocations(&grid, grid_new(&grid, UNDA_FLOAT64, 1), num_failed));
+    return count_allocations(&staggered, grid_new_staggered(&staggered, UNDA_FLOAT64), num_failed);
 }
 
 /* What a step allocates once it has run with as many steps. */
@@ -392,9 +449,12 @@ static const struct {
     {"hexahedra", run_hexahedra},
     {"team", run_team},
     {"team_faults", run_team_faults},
+    {"sem_team", run_sem_team},
+    {"sem_team_faults", run_sem_team_faults},
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},
+    {"slabs", run_slabs},
     {"sem", run_sem},
     {"far", run_far},
     {"far_counts", run_far_counts},

@@ -28,7 +28,7 @@ struct rig {
 };
 
 extern int32_t rig_shape;  /* of the cells; UNDA_TET unless set */
-extern int32_t rig_parts;  /* in which DG is cut; 1 unless set */
+extern int32_t rig_parts;  /* in which DG and SEM are cut; 1 unless set */
 extern int32_t rig_device; /* of all solvers; UNDA_DEVICE_CPU unless set */
 
 /* size_bytes, device, material and boundary of options are filled in here. */
@@ -43,6 +43,7 @@ struct grid {
     unda_solver *solver;
     int32_t group, staggered;
     int32_t window; /* of unda_fd_options */
+    int32_t slabs;  /* 1: two of them, of order 2 */
 };
 unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform);
 unda_status grid_new_staggered(struct grid *grid, int32_t precision); /* elastic */
@@ -51,7 +52,8 @@ unda_status grid_step(struct grid *grid, int64_t num_step);
 void grid_free(struct grid *grid);
 unda_status grid_refusals(unda_solver *other); /* other: of another method */
 
-/* The same of spectral elements: spectral.c. */
+enum { SEM_ELEM = 4, SEM_NODE = 27, SEM_FIELD = 12, SEM_STATE = SEM_ELEM * SEM_NODE * SEM_FIELD };
+/* The same of spectral elements: spectral.c; in three parts where rig_parts says so. */
 struct spectral {
     unda_mesh *mesh;
     unda_solver *solver;
@@ -75,6 +77,10 @@ unda_status parts(int *num_turned, int *num_wrong, int *num_seen);
 
 /* team.c: runs in parts that have the bits of one, which is the one without a fault; runs whose fault was seen. */
 unda_status team_faults(int *num_same, int *num_seen);
+/* sem_team.c: the same of spectral elements, equal but for rounding. */
+unda_status sem_team_faults(int *num_same, int *num_seen);
+/* spectral.c: how many teams that cannot be are refused, as all are to be. */
+unda_status spectral_team_refusals(int *num_call, int *num_refused);
 
 /* refusals.c: calls everything with arguments that must be refused. */
 unda_status refusals(void);

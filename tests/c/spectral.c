@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { SEM_ELEM = 4, SEM_NODE = 27, SEM_FIELD = 12 };
-
 static const int32_t walls[6] = {UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_FIXED,    UNDA_BOUNDARY_SYMMETRY,
                                  UNDA_BOUNDARY_FREE,      UNDA_BOUNDARY_SYMMETRY, UNDA_BOUNDARY_FREE};
 static const double media[SEM_ELEM][3] = {
@@ -61,7 +59,12 @@ unda_status spectral_new(struct spectral *sem, int32_t precision)
     int64_t host, device;
     TRY_HERE(unda_box_mesh_new(&sem->mesh, &box));
     TRY_HERE(unda_solver_forecast(sem->mesh, &options, &host, &device));
-    TRY_HERE(unda_solver_new(&sem->solver, sem->mesh, &options));
+    const int32_t part[SEM_ELEM] = {0, 1, 2, 0}, where[] = {rig_device, rig_device, rig_device};
+    const unda_team team = {.size_bytes = sizeof team, .num_part = rig_parts, .part = part, .device = where};
+    int64_t each[3];
+    if (rig_parts > 1)
+        TRY_HERE(unda_solver_forecast_team(sem->mesh, &options, &team, &host, each));
+    TRY_HERE(unda_solver_new_team(&sem->solver, sem->mesh, &options, rig_parts > 1 ? &team : NULL));
     return add_points(sem);
 }
 
@@ -162,4 +165,29 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
     }
     spectral_free(&sem);
     return status;
+}
+
+unda_status spectral_team_refusals(int *num_call, int *num_refused)
+{
+    const unda_box box = {
+        .size_bytes = sizeof box, .shape = UNDA_HEX, .cells = {2, 1, 2}, .upper = {1, 1, 1}, .perturb = 0.1};
+    const unda_solver_options options = options_of(UNDA_FLOAT64);
+    const int32_t part[3][SEM_ELEM] = {{0, 1, 2, 0}, {0, 1, 1, 3}, {0, 1, 1, 0}};
+    const int32_t where[2][5] = {{rig_device, rig_device, rig_device, rig_device, rig_device},
+                                 {rig_device, rig_device < 0 ? 0 : -1, rig_device}};
+    const unda_team teams[] = {
+        {sizeof(unda_team), 0, 0, part[0], where[0]},    {sizeof(unda_team), 5, 0, part[0], where[0]},
+        {sizeof(unda_team), 3, 0, NULL, where[0]},       {sizeof(unda_team), 3, 0, part[0], NULL},
+        {sizeof(unda_team), 3, 3, part[0], where[0]},    {sizeof(unda_team), 3, 0, part[1], where[0]},
+        {sizeof(unda_team), 3, 0, part[2], where[0]},    {sizeof(unda_team), 3, 0, part[0], where[1]},
+        {sizeof(unda_team) - 1, 3, 0, part[0], where[0]}};
+    unda_mesh *mesh;
+    TRY_HERE(unda_box_mesh_new(&mesh, &box));
+    *num_call = sizeof teams / sizeof *teams;
+    for (int i = 0; i < *num_call; i++) {
+        unda_solver *none = NULL;
+        *num_refused += unda_solver_new_team(&none, mesh, &options, &teams[i]) == UNDA_ERR_ARG && !none;
+    }
+    unda_mesh_free(mesh);
+    return UNDA_OK;
 }

@@ -243,9 +243,3 @@ def test_users_are_told_that_parts_on_the_cpu_do_not_pay(monkeypatch):
     monkeypatch.delenv("UNDA_CPU_PARTS")
     with pytest.raises(ArgumentError, match="parts of one process on the CPU take turns"):
         _small(["cpu:0", "cpu:1"])
-
-
-def test_other_methods_run_on_one_device():
-    mesh = _box("hex")
-    with pytest.raises(ArgumentError, match="expected 'auto', 'cpu', 'cuda' or 'cuda:0'"):
-        unda.SEM(mesh, unda.Acoustic(rho=1.0, c=1.0), device=["cuda:0", "cuda:1"])

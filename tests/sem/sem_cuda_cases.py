@@ -6,6 +6,7 @@ Not here: what is compared (test_sem_cuda.py, test_sem_cuda_runs.py).
 import numpy as np
 import unda
 from hex_meshes import boundaries_of, turned
+from team_cases import any_partition
 
 UPPER = (1.0, 1.1, 0.8)
 SHEAR = np.array([[1.0, 0.1, -0.05], [0.0, 1.0, 0.1], [0.05, 0.0, 1.0]])
@@ -97,11 +98,16 @@ def holds_axes(case):
     return "axes" in case and case["assembly"] != "atomic" and 2 * (case["degree"] + 1) ** 2 * words <= most
 
 
-def made(device, case, number=None, **options):
-    """A simulation of a case in its state of noise, at t = 0.1 s."""
-    mesh = mesh_for(case["cells"], case["boundary"], number)
+def made(device, case, number=None, mesh=None, seed=None, **options):
+    """A simulation of a case in its state of noise, at t = 0.1 s.
+
+    device may be a list, of parts; seed: of which cell is in which, in place of ranges of the curve.
+    """
+    mesh = mesh or mesh_for(case["cells"], case["boundary"], number)
     medium = medium_for(case["kind"], mesh, case["degree"], case["per"])
-    if device == "cuda":
+    if seed is not None:
+        options["partition"] = any_partition(mesh, len(device), seed)
+    if (device if isinstance(device, str) else device[0]).startswith("cuda"):
         chosen = {"cells": case["tile"]} | ({"axes": case["axes"]} if holds_axes(case) else {})
         options |= {"assembly": case["assembly"], "kernel_options": chosen}
     sim = unda.SEM(mesh, medium, degree=case["degree"], dtype=case["dtype"], device=device,

@@ -46,7 +46,8 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "team.c"
+    names = ["library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "team.c"]
+    names += ["sem_team.c"]
     sources = [ROOT / "tests" / "c" / name for name in (*names, "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
@@ -122,6 +123,14 @@ def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(dev
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
 
 
+@EACH_DEVICE
+def test_any_allocation_of_a_grid_in_slabs_may_fail_and_a_step_makes_none(device):
+    done, pairs = run("slabs", device)
+    assert (done.stderr, done.returncode) == ("", 0), done.stdout
+    assert [value for name, value in pairs if name == "allocations"] == ["0", "0"]
+    assert int(dict(pairs)["failed"]) > (60 if device == "cpu" else 20)
+
+
 def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none():
     found = succeeds("window", "cuda")
     assert int(found["failed"]) > 10 and found["allocations"] == "0"
@@ -132,6 +141,20 @@ def test_any_allocation_of_spectral_elements_may_fail_a_step_makes_none_and_bad_
     found = succeeds("sem", device)
     assert int(found["failed"]) > (60 if device == "cpu" else 20) and found["allocations"] == "0"
     assert found["refused"] == found["calls"] == "17"
+
+
+@EACH_DEVICE
+def test_any_allocation_of_spectral_elements_in_parts_may_fail_and_a_step_makes_none(device):
+    """And teams that cannot be are refused."""
+    found = succeeds("sem_team", device)
+    assert int(found["failed"]) > (60 if device == "cpu" else 20) and found["allocations"] == "0"
+    assert found["refused"] == found["calls"] == "9"
+
+
+def test_a_force_that_is_dropped_or_a_step_late_is_seen():
+    """Of those that a part receives; without a fault its state is that of one device, but for rounding."""
+    found = succeeds("sem_team_faults")
+    assert (found["same"], found["seen"]) == ("1", "2")
 
 
 def test_kernels_of_spectral_elements_count_nodes_entries_and_words_beyond_32_bits():

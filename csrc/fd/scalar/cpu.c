@@ -44,11 +44,12 @@ static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t dept
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
-    int64_t half = fd->half, num_y = fd->axis[1].total, row_bytes = t->base.stride[1] * s->real_bytes;
-    bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * fd->axis[0].total < TILE_BYTES ||
+    int64_t half = fd->half, num_y = fd->axis[1].total, num_x = fd->end - fd->begin,
+            row_bytes = t->base.stride[1] * s->real_bytes;
+    bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * num_x < TILE_BYTES ||
                 front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
     bool step = (!kernel_is(&s->options, "tiled") && vain) || kernel_is(&s->options, "step") ||
-                fd->axis[0].side[0] == SIDE_PERIODIC || fd->axis[1].side[0] == SIDE_PERIODIC;
+                fd->axis[0].side[0] == SIDE_PERIODIC || fd->axis[1].side[0] == SIDE_PERIODIC || fd->whole;
     int64_t rows = step ? STEP_Y : TILE_Y, depth = step ? 1 : MAX_DEPTH;
     if (step)
         while (rows > 8 && (2 * half + 1) * (rows + 2 * half) * row_bytes > STEP_BYTES)
@@ -86,6 +87,7 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
         m->memory[memory->number] = t->base.memory[i];
         m->stride[0] = memory->num[1] * memory->num[2];
         m->stride[1] = memory->num[2];
+        m->first = memory->first;
     }
     for (int a = 0; a < 3; a++)
         TRY(fd_cpu_reals(s, &t->matched[a].table, fd->axis[a].match, 6 * fd_matched(&fd->axis[a])));
@@ -173,49 +175,88 @@ static void advance_block(unda_solver *s, int64_t time, int64_t depth, int64_t b
     }
 }
 
+/* A thread's share of one step of some planes. */
+static void advance_planes(unda_solver *s, int64_t time, struct fd_span span)
+{
+    struct scalar_cpu *t = tables(s);
+    int64_t num_x = span.end - span.begin, rows = t->block_y;
+    uint32_t kept = parallel_flush();
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < num_x * t->num_block; i++)
+        advance(s, time, span.begin + i % num_x, i / num_x * rows, i / num_x * rows + rows);
+    parallel_restore(kept);
+}
+
 static void advance_tile(unda_solver *s, int64_t time, int64_t depth)
 {
     struct scalar_cpu *t = tables(s);
-    int64_t num_x = fd_tables(s)->axis[0].total, rows = t->block_y;
     for (int64_t block = 0; block < t->num_block; block++)
         atomic_store(&t->passed[block], 0);
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
-        if (depth == 1) {
-#pragma omp for schedule(static)
-            for (int64_t i = 0; i < num_x * t->num_block; i++)
-                advance(s, time, i % num_x, i / num_x * rows, i / num_x * rows + rows);
-        } else
+        if (depth == 1)
+            advance_planes(s, time, fd_planes_of(fd_tables(s)));
+        else
             for (int64_t block = omp_get_thread_num(); block < t->num_block; block += omp_get_num_threads())
                 advance_block(s, time, depth, block);
         parallel_restore(kept);
     }
 }
 
-/* The state may have been set since the last call: its ghosts are not filled yet. */
-static void fill_ghosts(unda_solver *s)
+static unda_status open(unda_solver *s)
 {
-    const struct fd_axis *axis = fd_tables(s)->axis;
+    const struct fd *fd = fd_tables(s);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t x = 0; x < axis[0].total; x++)
-        code(s)->ghosts(fd_tables(s), tables(s), fd_cpu(s)->array[0], x, 0, axis[1].total);
+    for (int64_t x = fd->begin; x < fd->end; x++)
+        code(s)->ghosts(fd, tables(s), fd_cpu(s)->array[0], x, 0, fd->axis[1].total);
+    return UNDA_OK;
+}
+
+static unda_status finish(unda_solver *s, int64_t num_step)
+{
+    if (num_step % 2)
+        SWAP(fd_cpu(s)->array[FD_P], fd_cpu(s)->array[FD_PREVIOUS]);
+    s->step += num_step;
+    return UNDA_OK;
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cpu *t = tables(s);
-    fill_ghosts(s);
+    TRY(open(s));
     for (int64_t done = 0; done < num_step;) {
         int64_t depth = num_step - done < t->depth ? num_step - done : t->depth;
         advance_tile(s, done, depth);
         done += depth;
     }
-    if (num_step % 2)
-        SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
-    s->step += num_step;
+    TRY(finish(s, num_step));
     fd_cpu_weigh(s);
     return UNDA_OK;
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    struct fd_span span[2];
+    (void)pass;
+    for (int i = fd_spans(fd_tables(s), part, span); i-- > 0;) {
+#pragma omp parallel num_threads(s->threads)
+        advance_planes(s, time, span[i]);
+    }
+    return UNDA_OK;
+}
+
+static unda_status close(unda_solver *s, int64_t time) /* rows stored what receivers need */
+{
+    (void)s;
+    (void)time;
+    return UNDA_OK;
+}
+
+static int fresh(int array, int64_t time)
+{
+    (void)array;
+    return (time + 1) % 2 ? FD_PREVIOUS : FD_P;
 }
 
 /* From p and 0 a step gives 2 p + c^2 dt^2 laplace p, half of which is both the next level and the
@@ -224,10 +265,10 @@ static unda_status rest(unda_solver *s)
 {
     struct scalar_cpu *t = tables(s);
     memset(t->base.array[1], 0, (size_t)(t->base.count * s->real_bytes));
-    fill_ghosts(s);
+    TRY(open(s));
     set_damping(s, false);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
+    for (int64_t x = fd_tables(s)->begin; x < fd_tables(s)->end; x++)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     set_damping(s, true);
     fd_cpu_multiply(s, FD_PREVIOUS, 0.5);
@@ -239,7 +280,7 @@ static const struct kernel step = {
     "step", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0, false};
 static const struct kernel tiled = {
     "tiled", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0, false};
-static const struct kernel *const kernels[] = {&step, &tiled, NULL};
+const struct kernel *const fd_scalar_cpu_kernels[] = {&step, &tiled, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
@@ -248,6 +289,15 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     kernel_describe_part(info, "rows", tables(s)->block_y);
 }
 
-const struct fd_engine fd_scalar_cpu = {FD_CPU_ENGINE,   .base.kernels = kernels,   .base.create = create,
-                                        .base.run = run, .base.forecast = forecast, .base.describe = describe,
-                                        .rest = rest};
+const struct fd_engine fd_scalar_cpu = {FD_CPU_ENGINE,
+                                        .base.kernels = fd_scalar_cpu_kernels,
+                                        .base.create = create,
+                                        .base.run = run,
+                                        .base.forecast = forecast,
+                                        .base.describe = describe,
+                                        .rest = rest,
+                                        .open = open,
+                                        .pass = pass,
+                                        .close = close,
+                                        .fresh = fresh,
+                                        .finish = finish};

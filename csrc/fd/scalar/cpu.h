@@ -17,7 +17,7 @@ struct scalar_cpu {
     struct scalar_cpu_matched {
         void *memory[3]; /* of both half nodes and the node: [x][y][z], of matched nodes along this axis */
         void *table;     /* as match of struct fd_axis */
-        int64_t stride[2];
+        int64_t stride[2], first; /* first: plane of x that begins there */
     } matched[3];
     bool is_matched;
     void *addition; /* [threads][row]: what matched layers add to a row */

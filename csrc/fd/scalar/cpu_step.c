@@ -108,7 +108,8 @@ CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scala
         for (int side = 0; side < (a < 2 ? 1 : 2); side++) {
             const int64_t from = a < 2 ? at[a] : side ? axis[2].matched[0] : 0;
             const int64_t z = a < 2 ? 0 : side ? axis[2].total - 1 - axis[2].matched[1] : 1;
-            const int64_t row = (a == 0 ? at[0] : x) * m->stride[0] + (a == 1 ? at[1] : y) * m->stride[1];
+            const int64_t row =
+                ((a == 0 ? at[0] : x) - m->first) * m->stride[0] + (a == 1 ? at[1] : y) * m->stride[1];
             r.num = a < 2 ? axis[2].total : axis[2].matched[side];
             r.now = now + z;
             r.addition = addition + z;
@@ -188,7 +189,7 @@ static void ghosts(const struct fd *fd, const struct scalar_cpu *t, void *p, int
             if (y >= begin && y < end)
                 copy_row(plane + beyond * t->base.stride[1], plane + y * t->base.stride[1], sign, num);
             beyond = side ? axis[0].total - 1 + m : -m;
-            if (fd_image(&axis[0], beyond, &sign) == x)
+            if (!fd_cut(fd, side) && fd_image(&axis[0], beyond, &sign) == x)
                 for (y = begin; y < end; y++)
                     copy_row(plane + (beyond - x) * t->base.stride[0] + y * t->base.stride[1],
                              plane + y * t->base.stride[1], sign, num);

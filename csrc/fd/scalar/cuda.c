@@ -5,12 +5,12 @@
 
 #include <stdio.h>
 
-static const struct kernel *const kernels[] = {&scalar_step.base, &scalar_diamond.base, NULL};
-enum { NUM_KERNEL = sizeof kernels / sizeof *kernels - 1 };
+const struct kernel *const fd_scalar_cuda_kernels[] = {&scalar_step.base, &scalar_diamond.base, NULL};
+enum { NUM_KERNEL = sizeof fd_scalar_cuda_kernels / sizeof *fd_scalar_cuda_kernels - 1 };
 
 static const struct scalar_kernel *kernel(int i)
 {
-    return (const struct scalar_kernel *)kernels[i];
+    return (const struct scalar_kernel *)fd_scalar_cuda_kernels[i];
 }
 
 /* ---- set-up ---- */
@@ -19,13 +19,14 @@ static const struct scalar_kernel *kernel(int i)
 static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
     for (int i = NUM_KERNEL - 1; i >= 0; i--) {
-        bool named = kernel_is(&s->options, kernels[i]->name);
+        bool named = kernel_is(&s->options, fd_scalar_cuda_kernels[i]->name);
         if (t->kernel && !named)
             continue;
         t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
         const char *why = kernel(i)->choose ? kernel(i)->choose(s, t) : NULL;
         if (why && named)
-            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name, why);
+            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step",
+                 fd_scalar_cuda_kernels[i]->name, why);
         if (!why && (named || !kernel(i)->pays || kernel(i)->pays(s, t)))
             t->kernel = kernel(i);
     }
@@ -38,16 +39,18 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes;
     TRY(choose_kernel(s, t));
+    if (fd->whole)
+        t->pad_x = fd->half; /* neighbours' planes */
     t->base.pitch = (fd->axis[2].total + t->pad_z + unit - 1) / unit * unit;
     t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * t->pad_y);
-    t->base.origin = t->pad_x * t->base.plane + t->pad_y * t->base.pitch;
+    t->base.origin = (t->pad_x - fd->begin) * t->base.plane + t->pad_y * t->base.pitch;
     return UNDA_OK;
 }
 
 /* With what lies beside the grid. */
 int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *t)
 {
-    return t->base.plane * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+    return t->base.plane * (fd_tables(s)->end - fd_tables(s)->begin + 2 * t->pad_x) * s->real_bytes;
 }
 
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t)
@@ -166,12 +169,54 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 
 /* ---- steps ---- */
 
+static unda_status finish(unda_solver *s, int64_t num_step)
+{
+    (void)num_step;
+    TRY(fd_cuda_settle(s));
+    return fd_cuda_fetch(s);
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
     TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
-    TRY(gpu_sync(t->base.stream));
-    return fd_cuda_fetch(s);
+    return finish(s, num_step);
+}
+
+/* Of slabs, by kernel step. */
+static unda_status queue_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    struct fd_span span[2];
+    (void)pass;
+    for (int i = fd_spans(fd_tables(s), part, span); i-- > 0;)
+        TRY(scalar_step_launch(s, span[i], 0, fd_tables(s)->axis[1].total));
+    return fd_cuda_inject_part(s, 0, fd_cuda(s)->array[FD_PREVIOUS], time, part);
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    return part == FD_BORDER ? fd_cuda_border(s, pass, time, queue_pass) : queue_pass(s, pass, time, part);
+}
+
+static int fresh(int array, int64_t time)
+{
+    (void)array;
+    (void)time;
+    return FD_PREVIOUS;
+}
+
+static unda_status close(unda_solver *s, int64_t time)
+{
+    (void)time;
+    SWAP(fd_cuda(s)->array[FD_P], fd_cuda(s)->array[FD_PREVIOUS]);
+    s->step++;
+    return fd_cuda_take(s);
+}
+
+static unda_status open(unda_solver *s) /* images are read where the nodes are */
+{
+    (void)s;
+    return UNDA_OK;
 }
 
 /* Half a step, from p and 0 in the level one step back. */
@@ -181,7 +226,7 @@ static unda_status half_step(unda_solver *s)
     if (scalar_cuda(s)->streamed.slab)
         return streamed_half_step(s);
     TRY(fd_cuda_zero(s, FD_CUDA_STATE));
-    TRY(scalar_step_launch(s, 0, fd_tables(s)->axis[1].total));
+    TRY(scalar_step_launch(s, fd_planes_of(fd_tables(s)), 0, fd_tables(s)->axis[1].total));
     return fd_cuda_whole(s, &t->multiply, t->array[FD_PREVIOUS], 0.5);
 }
 
@@ -221,7 +266,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
-                                                  .kernels = kernels,
+                                                  .kernels = fd_scalar_cuda_kernels,
                                                   .create = create,
                                                   .destroy = destroy,
                                                   .drive = fd_cuda_drive,
@@ -237,4 +282,10 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .gather = gather,
                                          .clear = clear,
                                          .rest = rest,
-                                         .memory = scalar_cuda_memory};
+                                         .memory = scalar_cuda_memory,
+                                         FD_CUDA_SLAB,
+                                         .open = open,
+                                         .pass = pass,
+                                         .close = close,
+                                         .finish = finish,
+                                         .fresh = fresh};

@@ -85,8 +85,8 @@ struct scalar_cuda {
 /* scalar/cuda.c */
 int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *t);
 
-/* scalar/step.c: one step of rows [first, end) of y, on the device; no sources, no swap. */
-unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end);
+/* scalar/step.c: one step of rows [first, end) of y in planes of x, on the device; no sources, no swap. */
+unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end);
 
 /* scalar/cuda_layers.c */
 /* Damping factors beside the grid, at either end. */

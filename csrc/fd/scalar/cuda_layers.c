@@ -38,12 +38,26 @@ static int64_t memory_plane(const unda_solver *s, const struct scalar_cuda *t, i
     const struct fd_axis *y = &fd_tables(s)->axis[1];
     return (axis == 1 ? fd_matched(y) : y->total) * memory_row(s, t, axis);
 }
+/* Any of the three of an axis; NULL: it has no matched layers. */
+static const struct fd_memory *memory_of(const struct fd *fd, int axis)
+{
+    for (int i = 0; i < fd->num_memory; i++)
+        if (fd->memory[i].axis == axis)
+            return &fd->memory[i];
+    return NULL;
+}
 static int64_t memory_part(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
-    const struct fd_axis *x = &fd_tables(s)->axis[0];
-    int64_t num = (axis == 0 ? fd_matched(x) : x->total) * memory_plane(s, t, axis),
-            unit = 128 / s->real_bytes;
-    return fd_matched(&fd_tables(s)->axis[axis]) ? (num + unit - 1) / unit * unit : 0;
+    const struct fd_memory *memory = memory_of(fd_tables(s), axis);
+    int64_t unit = 128 / s->real_bytes;
+    return memory ? (memory->planes * memory_plane(s, t, axis) + unit - 1) / unit * unit : 0;
+}
+/* Of plane `plane` of its first memory variable. */
+static gpu_ptr memory_at(const unda_solver *s, const struct scalar_cuda *t, int axis, int64_t plane)
+{
+    const struct fd_memory *memory = memory_of(fd_tables(s), axis);
+    int64_t first = memory ? memory->first : 0;
+    return t->memory[axis] + (gpu_ptr)((plane - first) * memory_plane(s, t, axis) * s->real_bytes);
 }
 int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
@@ -56,7 +70,7 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd_tables(s)->axis[a];
         struct scalar_matched *m = &matched[a];
-        m->memory = POINTER(t->memory[a]);
+        m->memory = POINTER(memory_at(s, t, a, 0));
         m->table = POINTER(t->table[a]);
         m->stride_x = memory_plane(s, t, a);
         m->stride_y = memory_row(s, t, a);
@@ -79,9 +93,8 @@ unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_
     struct scalar_cuda *t = scalar_cuda(s);
     const struct fd_memory *memory = &fd_tables(s)->memory[number];
     int64_t real = s->real_bytes, row = memory->num[2] * real, pitch = memory_row(s, t, memory->axis) * real;
-    int64_t begin =
-        memory->number * memory_part(s, t, memory->axis) + first * memory_plane(s, t, memory->axis);
-    gpu_ptr at = t->memory[memory->axis] + (gpu_ptr)(begin * real);
+    gpu_ptr at = memory_at(s, t, memory->axis, first) +
+                 (gpu_ptr)(memory->number * memory_part(s, t, memory->axis) * real);
     int64_t rows = count * memory->num[1];
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)
             : gpu_upload_parts_async(t->base.stream, at, pitch, in, row, row, rows));

@@ -44,13 +44,16 @@ static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *
 
 /* Planes over which a block marches: few enough that neighbouring blocks read the same rows at about the
  * same time, from L2 (measured: benchmarks/NOTES.md), and that there are about eight blocks an SM; at
- * least 4 M, since each block also loads 2 M planes that others load. */
+ * least 4 M, since each block also loads 2 M planes that others load. Of a slab three times as many blocks, of at
+ * least 8 M planes: all devices wait for the last block of the slowest. */
 static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 {
-    int64_t num = fd_tables(s)->axis[0].total, least = 4 * fd_tables(s)->half, most = num < 64 ? num : 64;
+    int64_t num = fd_tables(s)->end - fd_tables(s)->begin;
+    bool slab = fd_tables(s)->whole;
+    int64_t least = (slab ? 8 : 4) * fd_tables(s)->half, most = num < 64 ? num : 64;
     int64_t rows = t->streamed.slab ? t->streamed.slab : fd_tables(s)->axis[1].total;
     int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
-    int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
+    int64_t chunk = num * tiles / ((slab ? 24 : 8) * gpu_info(t->base.gpu)->num_sm) + 1;
     chunk = chunk < least ? least : chunk;
     int64_t given = kernel_part(&s->options, "planes");
     chunk = given ? given : chunk < most ? chunk : most;
@@ -90,8 +93,8 @@ static int plane_beyond(const struct fd_axis *axis, int64_t x)
     return sign < 0 ? -1 - place : place;
 }
 
-/* For rows [first, end) of y. */
-static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t end)
+/* For rows [first, end) of y in planes of x. */
+static struct scalar_args step_args(const unda_solver *s, struct fd_span planes, int64_t first, int64_t end)
 {
     const struct fd *fd = fd_tables(s);
     const struct scalar_cuda *t = scalar_cuda(s);
@@ -101,6 +104,10 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
                             .plane = t->base.plane,
                             .pitch = (int)t->base.pitch,
                             .chunk = t->chunk,
+                            .begin = (int)planes.begin,
+                            .end = (int)planes.end,
+                            .held = {fd_cut(fd, 0) ? (int)(fd->begin - fd->half) : 0,
+                                     (int)(fd_cut(fd, 1) ? fd->end + fd->half : fd->axis[0].total)},
                             .wall = {(int)-first, (int)(fd->axis[1].total - 1 - first)},
                             .center32 = (float)fd->center,
                             .center64 = fd->center,
@@ -123,25 +130,26 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
     return a;
 }
 
-/* Launches rows [first, end) of y: the blocks without layers, or those with layers. */
-static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int64_t end)
+/* Launches rows [first, end) of y in planes of x: the blocks without layers, or those with layers. */
+static unda_status launch_blocks(unda_solver *s, int layers, struct fd_span planes, int64_t first,
+                                 int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    struct scalar_args a = step_args(s, first, end);
+    struct scalar_args a = step_args(s, planes, first, end);
     int tile_z = 512 / s->real_bytes;
     struct gpu_shape shape = {.grid = {(a.num[2] + tile_z - 1) / tile_z,
                                        (a.num[1] + t->tile_y - 1) / t->tile_y,
-                                       (a.num[0] + t->chunk - 1) / t->chunk},
+                                       (a.end - a.begin + t->chunk - 1) / t->chunk},
                               .block = {32, t->tile_y, 1}};
     return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
 }
 
 /* Blocks with layers take longer, so they are launched first. */
-unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end)
+unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end)
 {
     if (fd_is_matched(fd_tables(s)))
-        TRY(launch_blocks(s, 1, first, end));
-    return launch_blocks(s, 0, first, end);
+        TRY(launch_blocks(s, 1, planes, first, end));
+    return launch_blocks(s, 0, planes, first, end);
 }
 
 /* Takes one step of these rows, if there are any. */
@@ -151,7 +159,7 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     t->base.first_row = (int32_t)first;
     t->base.end_row = (int32_t)end;
     if (first < end)
-        TRY(scalar_step_launch(s, first, end));
+        TRY(scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end));
     SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
@@ -185,7 +193,7 @@ static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, 
 /* Steps without a swap: the next level overwrites the previous one, again and again. */
 static unda_status queue_step(unda_solver *s, int which)
 {
-    return launch_blocks(s, which, 0, fd_tables(s)->axis[1].total);
+    return launch_blocks(s, which, fd_planes_of(fd_tables(s)), 0, fd_tables(s)->axis[1].total);
 }
 
 static unda_status queue_inject(unda_solver *s, int which)

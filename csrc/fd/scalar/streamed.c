@@ -208,7 +208,7 @@ static unda_status launch_window(unda_solver *s, const struct streamed_pass *pas
     (void)pass;
     int64_t first, end;
     streamed_rows(s, window, 0, &first, &end);
-    return first < end ? scalar_step_launch(s, first, end) : UNDA_OK;
+    return first < end ? scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end) : UNDA_OK;
 }
 
 unda_status streamed_half_step(unda_solver *s)

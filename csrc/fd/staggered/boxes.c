@@ -159,8 +159,8 @@ void staggered_find_clear(const unda_solver *s, int clear[2])
 
 /* The shell between two boxes: first everything beyond in x, then what is left beyond in y, then beyond in
  * z. What is left of the interior beside whole tiles has its own number of lanes. */
-int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
-                  struct staggered_box box[STAGGERED_MAX_BOX])
+static int cut_whole(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
+                     struct staggered_box box[STAGGERED_MAX_BOX / 2])
 {
     int num = 0, planes = staggered_choose_planes(s, part);
     int64_t begin[3], end[3], low, high;
@@ -193,5 +193,22 @@ int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum 
         end[2] = all;
         num = add_box(s, tile, box, num, begin, end, planes);
     }
+    return num;
+}
+
+int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
+                  struct staggered_planes which, struct staggered_box box[STAGGERED_MAX_BOX])
+{
+    struct staggered_box whole[STAGGERED_MAX_BOX / 2];
+    int num = 0, num_whole = cut_whole(s, tile, part, whole);
+    for (int i = 0; i < which.num; i++)
+        for (int k = 0; k < num_whole; k++) {
+            struct staggered_box b = whole[k];
+            b.begin[0] = b.begin[0] > which.span[i].begin ? b.begin[0] : (int)which.span[i].begin;
+            b.end[0] = b.end[0] < which.span[i].end ? b.end[0] : (int)which.span[i].end;
+            b.blocks = b.across * b.along * ((b.end[0] - b.begin[0] + b.planes - 1) / b.planes);
+            if (b.begin[0] < b.end[0])
+                box[num++] = b;
+        }
     return num;
 }

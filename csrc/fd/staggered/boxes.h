@@ -20,9 +20,13 @@ int staggered_choose_planes(const unda_solver *s, enum staggered_part part);
 /* Whether passes compute images beyond walls of z themselves, from neighbouring places, which must then be
  * inside. */
 bool staggered_images(const struct fd *fd);
-/* The boxes of a part; returns their number. */
+/* The boxes of a part in some planes of x; returns their number. */
+struct staggered_planes {
+    int num;
+    struct fd_span span[2];
+};
 int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
-                  struct staggered_box box[STAGGERED_MAX_BOX]);
+                  struct staggered_planes which, struct staggered_box box[STAGGERED_MAX_BOX]);
 /* Places clear[0] .. clear[1] - 1 along z are unaffected by walls: none is held at 0, and no neighbour is
  * an image. */
 void staggered_find_clear(const unda_solver *s, int clear[2]);

@@ -53,12 +53,6 @@ static unda_status retime(unda_solver *s)
     return UNDA_OK;
 }
 
-static void keep(unda_solver *s)
-{
-    for (int f = 0; f < fd_tables(s)->num_field; f++)
-        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, 0, fd_tables(s)->num_node);
-}
-
 static unda_status create(unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
@@ -76,7 +70,7 @@ static unda_status create(unda_solver *s)
 }
 
 static const struct kernel step = {.name = "step"};
-static const struct kernel *const kernels[] = {&step, NULL};
+const struct kernel *const fd_staggered_cpu_kernels[] = {&step, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
@@ -86,11 +80,11 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- steps ---- */
 
-static void fill_pass(unda_solver *s, int pass)
+static void fill_pass(unda_solver *s, int pass, struct fd_span span, bool sides)
 {
     const struct staggered *p = fd_tables(s)->physics;
     for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &fd_tables(s)->field[f]);
+        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &fd_tables(s)->field[f], span, sides);
 }
 
 static void fill_materials(unda_solver *s)
@@ -100,17 +94,17 @@ static void fill_materials(unda_solver *s)
     if (t->material_version == fd_tables(s)->material_version)
         return;
     for (int i = 0; i < fd_tables(s)->num_material; i++)
-        fd_cpu_fill_ghosts(s, t->base.material[i], &even);
+        fd_cpu_fill_ghosts(s, t->base.material[i], &even, fd_planes_of(fd_tables(s)), true);
     t->material_version = fd_tables(s)->material_version;
 }
 
 /* Blocks of rows march along x, so that the neighbouring planes stay in a core's cache. */
 enum { BLOCK_Y = 16 };
 
-static void pass_rows(unda_solver *s, int pass)
+static void pass_rows(unda_solver *s, int pass, struct fd_span span)
 {
     struct staggered_cpu *t = tables(s);
-    int64_t num_x = fd_tables(s)->axis[0].total, num_y = fd_tables(s)->axis[1].total;
+    int64_t num_x = span.end - span.begin, num_y = fd_tables(s)->axis[1].total;
     int64_t num_block = (num_y + BLOCK_Y - 1) / BLOCK_Y;
 #pragma omp parallel num_threads(s->threads)
     {
@@ -120,33 +114,64 @@ static void pass_rows(unda_solver *s, int pass)
         for (int64_t i = 0; i < num_x * num_block; i++) {
             int64_t first = i / num_x * BLOCK_Y, last = first + BLOCK_Y < num_y ? first + BLOCK_Y : num_y;
             for (int64_t y = first; y < last; y++)
-                code(s)->row(fd_tables(s), t, pass, i % num_x, y, scratch);
+                code(s)->row(fd_tables(s), t, pass, span.begin + i % num_x, y, scratch);
         }
         parallel_restore(kept);
     }
 }
 
-static void step_pass(unda_solver *s, int pass, int64_t time)
+static unda_status open(unda_solver *s)
 {
-    const struct staggered *p = fd_tables(s)->physics;
-    pass_rows(s, pass);
-    if (time >= 0)
+    const struct fd *fd = fd_tables(s);
+    fill_materials(s);
+    for (int pass = 0; pass < 2; pass++)
+        fill_pass(s, pass, fd_planes_of(fd), true);
+    return UNDA_OK;
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct staggered *p = fd->physics;
+    int64_t plane = fd->axis[1].total * fd->axis[2].total;
+    struct fd_span span[2];
+    for (int i = fd_spans(fd, part, span); i-- > 0;) {
+        pass_rows(s, pass, span[i]);
         for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, fd_tables(s)->num_node);
-    fill_pass(s, pass);
+            fd_cpu_inject(s, fd_cpu(s)->array[f], f, time, span[i].begin * plane, span[i].end * plane);
+        fill_pass(s, pass, span[i], part == FD_INSIDE); /* of planes beyond sides when all are made */
+    }
+    return UNDA_OK;
+}
+
+static unda_status close(unda_solver *s, int64_t time)
+{
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->begin + time + 1, 0, fd_tables(s)->num_node);
+    return UNDA_OK;
+}
+
+static int fresh(int array, int64_t time)
+{
+    (void)time;
+    return array;
+}
+
+static unda_status finish(unda_solver *s, int64_t num_step)
+{
+    s->step += num_step;
+    return UNDA_OK;
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    fill_materials(s);
-    fill_pass(s, 0); /* the state may have been set */
-    fill_pass(s, 1);
+    TRY(open(s));
     for (int64_t i = 0; i < num_step; i++) {
-        step_pass(s, 0, i);
-        step_pass(s, 1, i);
-        s->step++;
-        keep(s);
+        TRY(pass(s, 0, i, FD_INSIDE));
+        TRY(pass(s, 1, i, FD_INSIDE));
+        TRY(close(s, i));
     }
+    TRY(finish(s, num_step));
     fd_cpu_weigh(s);
     return UNDA_OK;
 }
@@ -158,17 +183,27 @@ static unda_status rest(unda_solver *s)
     const struct staggered *p = fd_tables(s)->physics;
     struct fd_cpu *t = fd_cpu(s);
     TRY(fd_need_material(s));
-    fill_materials(s);
-    fill_pass(s, 1);
+    TRY(open(s));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
-    step_pass(s, 0, -1);
+    pass_rows(s, 0, fd_planes_of(fd_tables(s)));
+    fill_pass(s, 0, fd_planes_of(fd_tables(s)), true);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         fd_cpu_multiply(s, f, -0.5);
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
 
-const struct fd_engine fd_staggered_cpu = {
-    FD_CPU_ENGINE,         .base.kernels = kernels,   .base.create = create,     .base.run = run,
-    .base.retime = retime, .base.forecast = forecast, .base.describe = describe, .rest = rest};
+const struct fd_engine fd_staggered_cpu = {FD_CPU_ENGINE,
+                                           .base.kernels = fd_staggered_cpu_kernels,
+                                           .base.create = create,
+                                           .base.run = run,
+                                           .base.retime = retime,
+                                           .base.forecast = forecast,
+                                           .base.describe = describe,
+                                           .rest = rest,
+                                           .open = open,
+                                           .pass = pass,
+                                           .close = close,
+                                           .fresh = fresh,
+                                           .finish = finish};

@@ -70,7 +70,7 @@ static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int d
                 continue;
         }
         REAL *psi = (REAL *)t->base.memory[fd->memory_of[derivative][side]] +
-                    (at[0] * memory->num[1] + at[1]) * memory->num[2];
+                    ((at[0] - memory->first) * memory->num[1] + at[1]) * memory->num[2];
         PRECISION(absorb_)(a == 2 ? d + first : d, psi, layer_tables(fd, t, a, half) + first,
                            fd->axis[a].total, a == 2, memory->num[2]);
     }

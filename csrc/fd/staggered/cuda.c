@@ -18,15 +18,15 @@ static void lay_out(const unda_solver *s, struct staggered_cuda *t)
     int64_t before = (fd->half + layer + unit - 1) / unit * unit - layer;
     t->base.pitch = (before + fd->axis[2].total + fd->half + unit - 1) / unit * unit;
     t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * fd->half);
-    t->base.origin = fd->half * t->base.plane + fd->half * t->base.pitch + before;
-    t->count = t->base.plane * (fd->axis[0].total + 2 * fd->half);
+    t->base.origin = (fd->half - fd->begin) * t->base.plane + fd->half * t->base.pitch + before;
+    t->count = t->base.plane * (fd->end - fd->begin + 2 * fd->half);
 }
 
 /* Number of values of a layer's memory variable on the device; rows along x and y as in arrays. */
 static int64_t memory_count(const unda_solver *s, const struct staggered_cuda *t, int number)
 {
     const struct fd_memory *memory = &fd_tables(s)->memory[number];
-    return memory->num[0] * memory->num[1] * (memory->axis == 2 ? memory->num[2] : t->base.pitch);
+    return memory->planes * memory->num[1] * (memory->axis == 2 ? memory->num[2] : t->base.pitch);
 }
 
 static void plan(unda_solver *s, struct staggered_cuda *t)
@@ -123,9 +123,10 @@ static unda_status create(unda_solver *s)
     TRY(compile(s, t));
     int axes[FD_MAX_FIELD];
     struct staggered_box box[STAGGERED_MAX_BOX];
+    struct staggered_planes all = staggered_all(s);
     for (int part = 0; part < STAGGERED_PARTS; part++) /* of both passes, then ghosts */
-        s->num_launch += 2 * (staggered_cut(s, &t->tile, part, box) > 0);
-    s->num_launch += staggered_ghost_axes(s, 0, axes) + staggered_ghost_axes(s, 1, axes);
+        s->num_launch += 2 * (staggered_cut(s, &t->tile, part, all, box) > 0);
+    s->num_launch += staggered_ghost_axes(s, 0, true, axes) + staggered_ghost_axes(s, 1, true, axes);
     return UNDA_OK;
 }
 
@@ -152,7 +153,7 @@ static const struct kernel step = {"step",
                                     {"lanes", 16, 64, UNDA_TUNED_NOT}},
                                    0,
                                    false};
-static const struct kernel *const kernels[] = {&step, NULL};
+const struct kernel *const fd_staggered_cuda_kernels[] = {&step, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
@@ -194,8 +195,8 @@ static unda_status move_memory(unda_solver *s, int number, int64_t first, int64_
     struct staggered_cuda *t = tables(s);
     int64_t real = s->real_bytes, row = memory->num[2] * real, num = count * memory->num[1];
     int64_t step = memory->axis == 2 ? row : t->base.pitch * real;
-    gpu_ptr at = t->memory[number] +
-                 (gpu_ptr)(staggered_memory_origin(s, t, number) * real + first * memory->num[1] * step);
+    gpu_ptr at = t->memory[number] + (gpu_ptr)(staggered_memory_origin(s, t, number) * real +
+                                               (first - memory->first) * memory->num[1] * step);
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
     TRY(gpu_sync(t->base.stream));
@@ -206,36 +207,71 @@ static unda_status move_memory(unda_solver *s, int number, int64_t first, int64_
 
 /* ---- steps ---- */
 
-static unda_status inject_pass(unda_solver *s, int pass, int64_t time)
+static unda_status inject_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
 {
     const struct staggered *p = fd_tables(s)->physics;
     for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-        TRY(fd_cuda_inject(s, f, fd_cuda(s)->array[f], time));
+        TRY(fd_cuda_inject_part(s, f, fd_cuda(s)->array[f], time, part));
     return UNDA_OK;
+}
+
+static unda_status open(unda_solver *s)
+{
+    TRY(staggered_fill_materials(s));
+    TRY(staggered_fill_pass(s, 0, staggered_all(s), true)); /* the state may have been set */
+    return staggered_fill_pass(s, 1, staggered_all(s), true);
+}
+
+static unda_status queue_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    struct staggered_planes planes = {0};
+    planes.num = fd_spans(fd_tables(s), part, planes.span);
+    if (planes.num == 0)
+        return UNDA_OK;
+    TRY(staggered_launch_pass(s, pass, planes));
+    TRY(inject_pass(s, pass, time, part));
+    return staggered_fill_pass(s, pass, planes, part == FD_INSIDE);
+}
+
+static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
+{
+    return part == FD_BORDER ? fd_cuda_border(s, pass, time, queue_pass) : queue_pass(s, pass, time, part);
+}
+
+static int fresh(int array, int64_t time)
+{
+    (void)time;
+    return array;
+}
+
+static unda_status close(unda_solver *s, int64_t time)
+{
+    (void)time;
+    s->step++;
+    return fd_cuda_take(s);
+}
+
+static unda_status finish(unda_solver *s, int64_t num_step)
+{
+    (void)num_step;
+    TRY(fd_cuda_settle(s));
+    return fd_cuda_fetch(s);
 }
 
 static unda_status take_step(unda_solver *s, int64_t time)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        TRY(staggered_launch_pass(s, pass));
-        TRY(inject_pass(s, pass, time));
-        TRY(staggered_fill_pass(s, pass));
-    }
-    return UNDA_OK;
+    TRY(pass(s, 0, time, FD_INSIDE));
+    return pass(s, 1, time, FD_INSIDE);
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    TRY(staggered_fill_materials(s));
-    TRY(staggered_fill_pass(s, 0)); /* the state may have been set */
-    TRY(staggered_fill_pass(s, 1));
+    TRY(open(s));
     for (int64_t i = 0; i < num_step; i++) {
         TRY(take_step(s, i));
-        s->step++;
-        TRY(fd_cuda_take(s));
+        TRY(close(s, i));
     }
-    TRY(gpu_sync(fd_cuda(s)->stream));
-    return fd_cuda_fetch(s);
+    return finish(s, num_step);
 }
 
 /* See staggered/cpu.c. */
@@ -244,11 +280,10 @@ static unda_status rest(unda_solver *s)
     const struct staggered *p = fd_tables(s)->physics;
     struct fd_cuda *t = fd_cuda(s);
     TRY(fd_need_material(s));
-    TRY(staggered_fill_materials(s));
-    TRY(staggered_fill_pass(s, 1));
+    TRY(open(s));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         TRY(gpu_zero_async(t->stream, t->array[f], tables(s)->count * s->real_bytes));
-    TRY(staggered_launch_pass(s, 0));
+    TRY(staggered_launch_pass(s, 0, staggered_all(s)));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         TRY(fd_cuda_whole(s, &t->multiply, t->array[f], -0.5));
     return fd_cuda_zero(s, FD_CUDA_MEMORY);
@@ -265,15 +300,15 @@ static unda_status queue_part(unda_solver *s, int which)
 static unda_status queue_ghosts(unda_solver *s, int which)
 {
     (void)which;
-    TRY(staggered_fill_pass(s, 0));
-    return staggered_fill_pass(s, 1);
+    TRY(staggered_fill_pass(s, 0, staggered_all(s), true));
+    return staggered_fill_pass(s, 1, staggered_all(s), true);
 }
 
 static unda_status queue_inject(unda_solver *s, int which)
 {
     (void)which;
-    TRY(inject_pass(s, 0, 0));
-    return inject_pass(s, 1, 0);
+    TRY(inject_pass(s, 0, 0, FD_INSIDE));
+    return inject_pass(s, 1, 0, FD_INSIDE);
 }
 
 static unda_status queue_step(unda_solver *s, int which)
@@ -288,10 +323,11 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     struct fd_cuda_profile what = {.kinds = FD_CUDA_STATE | FD_CUDA_MEMORY, .step = queue_step};
     struct staggered_box box[STAGGERED_MAX_BOX];
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++) {
-        bool any = staggered_cut(s, &t->tile, i % STAGGERED_PARTS, box) > 0;
+        bool any = staggered_cut(s, &t->tile, i % STAGGERED_PARTS, staggered_all(s), box) > 0;
         fd_cuda_add_part(&what, (struct fd_cuda_part){names[i], queue_part, i, any, 1});
     }
-    int axes[FD_MAX_FIELD], ghosts = staggered_ghost_axes(s, 0, axes) + staggered_ghost_axes(s, 1, axes);
+    int axes[FD_MAX_FIELD],
+        ghosts = staggered_ghost_axes(s, 0, true, axes) + staggered_ghost_axes(s, 1, true, axes);
     fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, ghosts, ghosts});
     fd_cuda_add_points(s, &what, queue_inject);
     TRY(staggered_fill_materials(s));
@@ -299,7 +335,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
-                                                     .kernels = kernels,
+                                                     .kernels = fd_staggered_cuda_kernels,
                                                      .create = create,
                                                      .destroy = destroy,
                                                      .drive = fd_cuda_drive,
@@ -316,4 +352,10 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                             .gather = fd_cuda_gather,
                                             .clear = clear,
                                             .rest = rest,
-                                            .memory = move_memory};
+                                            .memory = move_memory,
+                                            FD_CUDA_SLAB,
+                                            .open = open,
+                                            .pass = pass,
+                                            .close = close,
+                                            .finish = finish,
+                                            .fresh = fresh};

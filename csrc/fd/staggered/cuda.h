@@ -29,17 +29,26 @@ static inline struct staggered_cuda *tables(const unda_solver *s)
 static inline int64_t staggered_memory_origin(const unda_solver *s, const struct staggered_cuda *t,
                                               int number)
 {
-    return fd_tables(s)->memory[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
+    return fd_tables(s)->memory[number].axis == 2
+               ? 0
+               : (t->base.origin % t->base.pitch + t->base.pitch) % t->base.pitch;
+}
+
+static inline struct staggered_planes staggered_all(const unda_solver *s)
+{
+    return (struct staggered_planes){1, {fd_planes_of(fd_tables(s))}};
 }
 
 /* Axes (bits) of fields of a pass that need ghosts: those of its derivatives, or half a cell
- * on (there its last place is an image), if anything is beyond their sides. Returns whether any does. */
-bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes);
-/* Fills ghosts of the fields of a pass; of materials, where these have changed. */
-unda_status staggered_fill_pass(unda_solver *s, int pass);
+ * on (there its last place is an image), if anything is beyond their sides; sides: those of x, too. Returns
+ * whether any does. */
+bool staggered_ghost_axes(const unda_solver *s, int pass, bool sides, int *axes);
+/* Fills ghosts of the fields of a pass beside rows of some planes and (sides) beyond the sides of x; of
+ * materials, where these have changed. */
+unda_status staggered_fill_pass(unda_solver *s, int pass, struct staggered_planes planes, bool sides);
 unda_status staggered_fill_materials(unda_solver *s);
-/* One part of a pass, or all of them. */
+/* One part of a pass, or all of them in some planes. */
 unda_status staggered_launch_part(unda_solver *s, int pass, enum staggered_part part);
-unda_status staggered_launch_pass(unda_solver *s, int pass);
+unda_status staggered_launch_pass(unda_solver *s, int pass, struct staggered_planes planes);
 
 #endif

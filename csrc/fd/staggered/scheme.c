@@ -105,6 +105,15 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->bytes_per_elem = (3 * p->num_field + materials) * s->real_bytes;
 }
 
+bool fd_staggered_travels(const struct fd *fd, int pass, int field)
+{
+    const struct staggered *p = fd->physics;
+    bool any = false;
+    for (int i = 0; i < p->num_derivative[0] + p->num_derivative[1]; i++)
+        any |= p->derivative[i].source == field && p->derivative[i].axis == 0;
+    return any && staggered_pass(p, field) == pass;
+}
+
 /* The conductivity of Maxwell's equations, over a step. */
 static bool keeps_dt(const struct fd *fd)
 {
@@ -146,6 +155,7 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .check = check,
                                        .cpu = &fd_staggered_cpu,
                                        .cuda = &fd_staggered_cuda,
+                                       .num_pass = 2,
                                        .sizes = sizes,
                                        .prepare = prepare,
                                        .info = info,

@@ -30,15 +30,17 @@ struct scalar_args {
     long long plane;
     int pitch, num[3];
     int side[3][2]; /* sign of images: -1 free, 1 rigid, 0 periodic */
-    /* The plane whose values stand at -1 - k and at num + k of x; where with the other sign, -1 - plane. */
-    int beyond[2][FD_MAX_HALF];
+    int begin, end; /* planes of x to step */
+    /* Planes of x from held[0] to held[1] - 1 are there, also neighbours'; the plane whose values stand at
+     * held[0] - 1 - k and at held[1] + k; where with the other sign, -1 - plane. */
+    int held[2], beyond[2][FD_MAX_HALF];
     int chunk;   /* planes of x a block marches over */
     int wall[2]; /* sides of y: rows count from the first to step, at damp[1]; num[1]: rows to step */
     float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
     struct scalar_matched matched[3];
 };
-SIZE_IS(scalar_args, 1024);
+SIZE_IS(scalar_args, 1040);
 
 /* Of nodes in a list those in rows [begin, end) of y. */
 struct scalar_rows {

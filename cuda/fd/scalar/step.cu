@@ -1,4 +1,4 @@
-/* step.cu: one step of the scalar scheme over the grid, or rows of y. A block owns TILE_Y rows of 32 vectors
+/* step.cu: one step of the scalar scheme over the grid, rows of y or planes of x. A block owns TILE_Y rows of 32 vectors
  * along z and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in
  * its registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane). While
  * a plane is computed, data of the next one are loaded into registers and (rows next to the tile) shared
@@ -184,8 +184,8 @@ template <bool EDGE> struct column {
     {
         bool odd = EDGE && own_odd;
         vec found = {};
-        if (x < 0 || x >= a.num[0]) {
-            x = x < 0 ? a.beyond[0][-1 - x] : a.beyond[1][x - a.num[0]];
+        if (x < a.held[0] || x >= a.held[1]) {
+            x = x < a.held[0] ? a.beyond[0][a.held[0] - 1 - x] : a.beyond[1][x - a.held[1]];
             odd ^= x < 0;
             x = x < 0 ? -1 - x : x;
         }
@@ -206,7 +206,7 @@ template <bool EDGE> struct column {
     /* Into L2. */
     DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
     {
-        if (x + HALF < a.num[0])
+        if (x + HALF < a.held[1])
             prefetch_l2((const REAL *)a.p + (x + HALF) * a.plane + own);
         prefetch_l2((const REAL *)a.q + x * a.plane + own);
         if (SPLIT == 2)
@@ -250,7 +250,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
 {
     const int row = threadIdx.y, z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y;
     const int z = z0 + threadIdx.x * WIDTH, y = y0 + row;
-    const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
+    const int begin = a.begin + blockIdx.z * a.chunk, end = begin + a.chunk < a.end ? begin + a.chunk : a.end;
     const int row_end = z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the tile's rows */
     column<EDGE> nodes(a, y, z);
     surroundings around(a, y0, z0, row_end);
@@ -325,7 +325,7 @@ template <bool LAYERED> DEVICE void step(const scalar_args &a)
 #if MATCHED
     __shared__ __align__(16) REAL sums[LAYERED ? TILE_Y * TILE_Z : 1];
     along_z = sums;
-    const int x = blockIdx.z * a.chunk, y = first - a.wall[0], z = blockIdx.x * TILE_Z;
+    const int x = a.begin + blockIdx.z * a.chunk, y = first - a.wall[0], z = blockIdx.x * TILE_Z;
     if (LAYERED != (matched_between(a.matched[0], x, x + a.chunk) > 0 ||
                     matched_between(a.matched[1], y, y + TILE_Y) > 0 ||
                     matched_between(a.matched[2], z, z + TILE_Z) > 0))

@@ -14,7 +14,7 @@
 struct staggered_box {
     int begin[3], end[3], lanes, across, along, planes, blocks;
 };
-enum { STAGGERED_MAX_BOX = 6 };
+enum { STAGGERED_MAX_BOX = 12 }; /* six in each of two ranges of planes */
 
 struct staggered_args {
     void *field[9];
@@ -37,15 +37,19 @@ struct staggered_args {
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
-SIZE_IS(staggered_args, 1368);
+SIZE_IS(staggered_args, 1632);
 
 /* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
 struct staggered_ghost_args {
     void *field[9];
     long long plane, origin;
-    int num[3], sign[9][3][2], half[9]; /* bits: axes along which the field is half a cell on */
+    /* half: bits: axes along which the field is half a cell on */
+    int num[3], sign[9][3][2], half[9];
+    /* Planes of x beside whose rows: num_plane[0] from begin[0] on, then those from begin[1] on; side[0], [1]:
+     * whether planes below and above the grid are meant, too */
+    int begin[2], num_plane[2], side[2];
     signed char job_field[27], job_axis[27], unused[2];
 };
-SIZE_IS(staggered_ghost_args, 408);
+SIZE_IS(staggered_ghost_args, 432);
 
 #endif

@@ -175,9 +175,11 @@ extern "C" __global__ void __launch_bounds__(256)
     const int field = a.job_field[blockIdx.y], axis = a.job_axis[blockIdx.y], thread = threadIdx.x;
     const int last = a.num[axis] - 1, row = blockIdx.x;
     const bool last_too = (a.half[field] >> axis & 1) && a.sign[field][axis][0] != 0 && last > 0;
-    const int rows = axis == 0 ? GHOSTS * (a.num[1] + 2 * HALF) : axis == 1 ? GHOSTS * a.num[0] : a.num[0];
+    const int planes = a.num_plane[0] + a.num_plane[1];
+    const int rows = axis == 0 ? GHOSTS * (a.num[1] + 2 * HALF) : axis == 1 ? GHOSTS * planes : planes;
     REAL *p = (REAL *)a.field[field] + a.origin;
     auto ghost = [&](int number) { return number < HALF ? number - HALF : last + number - HALF; };
+    auto plane = [&](int i) { return i < a.num_plane[0] ? a.begin[0] + i : a.begin[1] + i - a.num_plane[0]; };
     int sign = 1;
     if (row >= rows)
         return;
@@ -188,8 +190,9 @@ extern "C" __global__ void __launch_bounds__(256)
             image[thread] = mirror(a, field, 2, ghost(thread), odd[thread]);
         }
         __syncthreads();
-        const REAL *__restrict__ from = p + mirror(a, field, 0, row, sign) * a.plane;
-        REAL *__restrict__ to = p + row * a.plane; /* what is written is not read */
+        const int x = plane(row);
+        const REAL *__restrict__ from = p + mirror(a, field, 0, x, sign) * a.plane;
+        REAL *__restrict__ to = p + x * a.plane; /* what is written is not read */
 #pragma unroll 4
         for (int i = thread; i < a.num[1] * GHOSTS; i += 256) {
             const int y = i / GHOSTS, number = i - y * GHOSTS;
@@ -200,8 +203,8 @@ extern "C" __global__ void __launch_bounds__(256)
         }
     } else {
         const int number = row % GHOSTS, other = row / GHOSTS, end = a.num[2] - 1;
-        const int x = axis == 0 ? ghost(number) : other, y = axis == 0 ? other - HALF : ghost(number);
-        if (number == HALF && !last_too)
+        const int x = axis == 0 ? ghost(number) : plane(other), y = axis == 0 ? other - HALF : ghost(number);
+        if ((number == HALF && !last_too) || (axis == 0 && !a.side[number >= HALF]))
             return;
         const int from_x = mirror(a, field, 0, x, sign), from_y = mirror(a, field, 1, y, sign);
         if (sign == 0)

@@ -90,7 +90,7 @@ def _measure(sim: DG, seconds: float) -> dict[str, Any]:
         "outside": None if kernels is None else 100 * max(0.0, 1 - kernels * stages / step),
         "transport": sim.team.transport if sim.team else "-",
         "devices": len(sim.team.devices) if sim.team else 1,
-        "megabytes": 1e-6 * sum(one.bytes_per_stage for one in sim.team.members) if sim.team else 0.0,
+        "megabytes": 1e-6 * sim.team._bytes() if sim.team else 0.0,
     }  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import lib, new
-from ..errors import FileError
+from .._ranks import Ranks
+from ..errors import ArgumentError, FileError
 from ..limits import device_number, several
 from ..problem.incident import PlaneWave
 from ..problem.medium import Acoustic, Elastic, Maxwell
@@ -49,10 +50,13 @@ def save(sim: Any, path: Any) -> None:
         for i, receivers in enumerate(sim.receivers):
             put_receivers(file.create_group(f"receivers/{i}"), receivers)
 
-    _hdf.write(path, "simulation", fill)
+    if sim.ranks is None or sim.ranks.rank == 0:
+        _hdf.write(path, "simulation", fill)
+    else:
+        part.put(None, sim, history[0])
 
 
-def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | FD:
+def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = None) -> DG | SEM | FD:
     """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
@@ -63,6 +67,9 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
         the curve. Bits are the same on the same engine and model of GPU. A model that lacks what the
         file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
+    comm : mpi4py.MPI.Intracomm, optional
+        The processes that go on with it, each with a part of the mesh; all call this, and all can read the
+        file. How many processes wrote it does not matter.
 
     Returns
     -------
@@ -84,6 +91,13 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
     """
     if device is not None and device != "auto" and not several(device):
         device_number(device)
+    if comm is None:
+        return _load(path, device, None)
+    ranks = Ranks(comm)
+    return ranks.together("load", lambda: _load(path, device, ranks))
+
+
+def _load(path: Any, device: Any, ranks: Ranks | None) -> DG | SEM | FD:
     with _hdf.reading(path, "simulation") as file:
         header = _hdf.header(file, "simulation")
         config = _hdf.entry(header, "config", dict)
@@ -94,11 +108,17 @@ def load(path: Any, *, device: str | Sequence[str] | None = None) -> DG | SEM | 
         common = {
             "dt": _hdf.entry(config, "dt", float, np.finfo(float).tiny),
             "cfl": _hdf.entry(config, "cfl", float),
-            "threads": config.get("threads") if first == "cpu" == config["device"] else None,
-            "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
+            "threads": config.get("threads") if first == "cpu" == config["device"] and ranks is None else
+            None, "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
         same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
+        if ranks is not None:
+            if config["method"] != "DG":
+                raise ArgumentError(
+                    f"the file has a simulation of {config['method']}, which runs in one process alone"
+                )
+            common["comm"] = ranks
         kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
         sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)
         # The limit may be slightly lower than in the version that wrote the file, which had another bound.
@@ -146,6 +166,9 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
     for name, (number, shape) in part.arrays(sim, history).items():
-        sim._solver.write(number, 0, _hdf.array(file, name, sim.dtype, shape))
+        if sim.ranks is None:
+            sim._solver.write(number, 0, _hdf.array(file, name, sim.dtype, shape))
+        else:
+            sim._solver.write(number, 0, _hdf.rows(file, name, sim.dtype, shape, sim.mesh.own_cells))
     part.settle(sim)
     sim._solver.call(lib.unda_solver_set_clock, start, step, history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..exact import from_config as solution_from_config
 from ..limits import choose_device, device_info
 from ..problem._shapes import MAX_DEGREE
 from ..problem.mesh import Mesh
+from ..problem.rank_mesh import scatter
 from . import _hdf
 
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
@@ -46,11 +48,24 @@ def _get_mesh(group: Any) -> Mesh:
 
 
 def put(file: Any, sim: Any, history: int) -> None:
-    """Write mesh, materials, state and as many levels of the integrator's history."""
-    _put_mesh(file.create_group("mesh"), sim.mesh)
-    file["material"] = sim._material if sim.medium.per == "node" else sim._material[:, 0]
+    """Write mesh, materials, state and levels of history; file None: another process writes."""
+    if file is not None:
+        _put_mesh(file.create_group("mesh"), sim.mesh if sim.ranks is None else sim.mesh.whole)
+    for name, values in _contents(sim, history):
+        if file is not None:
+            file[name] = values
+
+
+def _contents(sim: Any, history: int) -> Iterator[tuple[str, Any]]:
+    """Return arrays of all cells by name, one after the other; None where another process writes them."""
+
+    def whole(own: np.ndarray) -> Any:
+        return own if sim.ranks is None else sim.ranks.gathered(own, sim.mesh.own_cells, sim.mesh.num_whole)
+
+    yield "material", whole(sim._material if sim.medium.per == "node" else sim._material[:, 0])
     for name, (number, shape) in arrays(sim, history).items():
-        file[name] = sim._solver.read(number, 0, np.empty(shape, sim.dtype))
+        own = shape if sim.ranks is None else (sim.mesh.num_owned, *shape[1:])
+        yield name, whole(sim._solver.read(number, 0, np.empty(own, sim.dtype)))
 
 
 def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
@@ -59,7 +74,8 @@ def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
     The state of SEM holds its history, the accelerations.
     """
     history = history if sim.config["method"] == "DG" else 0
-    cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
+    num = sim.mesh.num_elem if sim.ranks is None else sim.mesh.num_whole
+    cells = (num, sim.num_node, len(sim.fields))
     numbers = {"state": lib.UNDA_STATE} | {name: getattr(lib, name) for name in _HISTORY[:history]}
     return {name: (number, cells) for name, number in numbers.items()}
 
@@ -84,29 +100,43 @@ def _kernel_options(found: Any, same: bool) -> Any:
     return {name: value for name, value in found.items() if name == "metric"} or None
 
 
+def _whole_mesh(file: Any, config: dict[str, Any]) -> Mesh:
+    mesh = _get_mesh(_hdf.child(file, "mesh"))
+    if mesh.hash != config.get("mesh"):
+        raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+    mesh.origin = _hdf.entry(config, "mesh_origin", dict)
+    return mesh
+
+
 def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, same: bool) -> Any:
     """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
     from ..method.dg import DG
     from ..method.sem import SEM
 
-    mesh = _get_mesh(_hdf.child(file, "mesh"))
-    if mesh.hash != config.get("mesh"):
-        raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
-    mesh.origin = _hdf.entry(config, "mesh_origin", dict)
+    ranks = common.pop("comm", None)
+    first = ranks is None or ranks.rank == 0
+    mesh: Any = _whole_mesh(file, config) if first else None
+    num = mesh.num_elem if first else 0
+    if ranks is not None:
+        mesh = scatter(mesh, ranks)
+        num = mesh.num_whole
     # Checked before memory is allocated by the header: the state must be in the file.
     degree = _hdf.entry(config, "degree", int, 1, MAX_DEGREE[mesh.shape])
-    cells = (mesh.num_elem, lib.unda_element_num_node(mesh._info.shape, degree))
+    cells = (num, lib.unda_element_num_node(mesh._info.shape, degree))
     if (found := _hdf.array_shape(file, "state"))[:2] != cells:
         raise FileError(f"state is {found}, expected {cells} and the number of fields")
     per = "node" if config["medium"].get("per") == "node" else "cell"
     nodes = cells if per == "node" else cells[:1]
-    material = _hdf.array(file, "material", np.float64, (*nodes, len(kind.parameters)))
+    material = _hdf.array(file, "material", np.float64, (*nodes, len(kind.parameters))) if first else None
     made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
     boundary = {
         name: made[json.dumps(exact[name])] if name in exact else word
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
-    medium = kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True)))
+    medium: Any = None
+    if material is not None:
+        columns = np.moveaxis(material, -1, 0).copy()
+        medium = kind(per=per, **dict(zip(kind.parameters, columns, strict=True)))
     kernel: Any = (config["kernel"] if same else None) or "auto"
     options = _kernel_options(config["kernel_options"], same)
     if config["method"] == "SEM":

@@ -11,12 +11,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from .._check import file_path, integer
 from .._files import replacing
+from ..errors import ArgumentError
 from ..method import norms
 from ..problem._shapes import VTK_NODES
 from .vtk_xml import Series, array_head, arrays_of
@@ -142,8 +145,9 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     arrays = arrays_of(sim, fields)
     n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
     path, entries = file_path(path), Series(series)
+    whole, path = path, path if sim.ranks is None else _piece(path, sim.ranks.rank)
     points, cells = lattice(n, sim.mesh.shape)
-    num_elem, num_point = sim.mesh.num_elem, len(points)
+    num_elem, num_point = len(sim._material), len(points)
     matrix = norms.interpolation(sim.mesh._info.shape, sim.degree, points)
     place = np.einsum("pn,eni->epi", matrix, sim.coordinates)
     all_cells = np.broadcast_to(cells, (num_elem, *cells.shape))
@@ -162,11 +166,46 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
                 values[:, i] = (sim.get(field) @ matrix.T).ravel()
             yield name, values, components
 
-    of_cells = {"element": np.arange(num_elem, dtype=np.int64), "tag": sim.mesh.tags.astype(np.int32)}
+    number = np.arange(num_elem, dtype=np.int64) if sim.ranks is None else sim.mesh.own_cells
+    of_cells = {"element": number, "tag": sim.mesh.tags[:num_elem].astype(np.int32)}
     for i, name in enumerate(sim.medium.parameters):
         of_cells[name] = sim._material[:, :, i].mean(axis=1)
     repeated = {name: np.repeat(values, len(cells)) for name, values in of_cells.items()}
     config = np.frombuffer(json.dumps(sim.config).encode(), np.uint8)
     about = {"TimeValue": np.array([sim.t]), "config": config}
     _write(path, x, all_cells, _scalars(about), of_points(), _scalars(repeated))
-    entries.add(path, sim.t)
+    if sim.ranks is not None:
+        sim.ranks.meet("pieces")  # all are there before the file that names them
+        if sim.ranks.rank:
+            return
+        kinds = {name: (np.dtype(sim.dtype), ends) for name, ends in arrays.items()}
+        _write_pieces(
+            whole, sim.ranks.size, x.dtype, kinds, {name: one.dtype for name, one in of_cells.items()}
+        )
+    entries.add(whole, sim.t)
+
+
+def _piece(path: Path, rank: int) -> Path:
+    """Return the name of a process's file beside the .pvtu that names all of them."""
+    if path.suffix != ".pvtu":
+        raise ArgumentError(
+            f"path is {str(path)!r}; expected a name that ends in .pvtu where processes share a mesh"
+        )
+    return path.with_name(f"{path.stem}_{rank}.vtu")
+
+
+def _write_pieces(
+    path: Path, num: int, place: np.dtype, of_points: Mapping[str, Any], of_cells: Mapping[str, np.dtype]
+) -> None:
+    """Write the file that names those of all processes, with what each of them has."""
+    rows = ["<PPoints>", f"<PDataArray {array_head('Points', place, 'xyz')}/>", "</PPoints>", "<PPointData>"]
+    rows += [f"<PDataArray {array_head(name, kind, ends)}/>" for name, (kind, ends) in of_points.items()]
+    rows += ["</PPointData>", "<PCellData>"]
+    rows += [f"<PDataArray {array_head(name, kind)}/>" for name, kind in of_cells.items()]
+    rows += ["</PCellData>", *(f"<Piece Source={quoteattr(_piece(path, i).name)}/>" for i in range(num))]
+    with replacing(path) as file:
+        file.write(
+            b'<?xml version="1.0"?>\n<VTKFile type="PUnstructuredGrid" version="1.0" '
+            b'byte_order="LittleEndian" header_type="UInt64">\n<PUnstructuredGrid GhostLevel="0">\n'
+        )
+        file.write("\n".join([*rows, "</PUnstructuredGrid>\n</VTKFile>\n"]).encode())

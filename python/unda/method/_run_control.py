@@ -73,12 +73,14 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def alone(method: _Method) -> _Method:
-    """Let one thread at a time into the methods of a simulation."""
+    """Let one thread at a time into the methods of a simulation; where processes share it, all of them."""
 
     @wraps(method)
     def guarded(self: Any, *args: Any, **options: Any) -> Any:
         with self._guard.visit():
-            return method(self, *args, **options)
+            if self.ranks is None or method.__name__ == "close":  # it may end what one process has begun
+                return method(self, *args, **options)
+            return self.ranks.together(method.__name__, lambda: method(self, *args, **options))
 
     return cast(_Method, guarded)
 

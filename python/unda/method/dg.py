@@ -20,12 +20,14 @@ from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
+from ..problem.rank_mesh import RankMesh, take_part
 from . import mesh_blowup, mesh_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
 from .mesh_points import MeshPoints
+from .rank_points import RankPoints, same_medium
 from .simulation import Simulation
 from .solver import forecast
 from .team import team_of
@@ -34,10 +36,9 @@ from .team import team_of
 class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
-    Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: nodes are products of
-    Gauss-Lobatto points, also those of the quadrature, so that the mass matrix is diagonal; with the central
-    flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells and the
-    materials at their nodes (docs/dg.md).
+    Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: products of Gauss-Lobatto
+    points, also those of the quadrature; the discrete energy is constant with the central flux and never
+    grows with the upwind one (docs/dg.md).
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class DG(Simulation):
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing", or an exact solution that gives the outer values (each name may have its own).
+        "absorbing", or an exact solution that gives the outer values.
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -58,34 +59,30 @@ class DG(Simulation):
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str or list of str
-        "auto" (what the environment variable UNDA_DEVICE says, else the first CUDA device that can be
-        used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1". Several CUDA devices share the
-        problem: "cuda:all", or a list such as ``["cuda:0", "cuda:1"]``; its bits are those of one
-        (docs/scaling.md).
+        "auto" (UNDA_DEVICE, else the first usable CUDA device, else the CPU; the log says why), "cpu",
+        "cuda", "cuda:1"; several CUDA devices: "cuda:all" or a list (docs/scaling.md).
     partition : {"curve", "metis"} or Partition
-        Which cell belongs to which device, where there are several (`Mesh.partition`).
+        Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host"}
-        How values at faces travel between devices: by stores into the other's memory, or through memory
-        of the host. "auto": "peer" where all devices reach each other.
+        How values at faces travel between devices.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
-        too short to start more.
+        CPU threads; if omitted, all that the process may use, or fewer for small problems.
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
         CUDA: seven for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
-        Options of the kernel; the others come from the degree's table.
-        CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
+        Options of the kernel, CUDA; and ``"metric"`` of hexahedra: "affine", "trilinear" or "stored".
     tune : bool
-        Measure the candidates for kernel and tile on this device, unless done before; the
-        fastest is printed, and stored with the compiled kernels. Of a `kernel` that is named its options
-        alone. CUDA only; no effect on the CPU.
+        Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
+        kept. Of a `kernel` that is named its options alone. CUDA only.
+    comm : mpi4py.MPI.Intracomm, optional
+        Processes that share the problem; all make the same calls (docs/scaling.md).
 
     Attributes
     ----------
@@ -117,8 +114,8 @@ class DG(Simulation):
 
     def __init__(
         self,
-        mesh: Mesh,
-        medium: Medium,
+        mesh: Mesh | Callable[[], Mesh] | None,
+        medium: Medium | None,
         *,
         degree: int = 4,
         boundary: Mapping[str, Any] | None = None,
@@ -150,29 +147,48 @@ class DG(Simulation):
         ] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        ranks = take_part(given)
+        if ranks is None:
+            self._make(given)
+        else:
+            self.ranks = ranks
+            ranks.together("DG", lambda: self._make(given))
+
+    def _make(self, given: Given) -> None:
+        """Make the simulation of these arguments of the constructor."""
         team = team_of(given)
-        if flag("tune", tune):
-            if kernel_options:
+        if flag("tune", given.tune):
+            if given.kernel_options:
                 raise ArgumentError(
-                    f"kernel_options is {dict(kernel_options)}, expected none: tune=True chooses them"
+                    f"kernel_options is {dict(given.kernel_options)}, expected none: tune=True chooses them"
                 )
             from .tune import tuned
 
             given.device = choose_device(given.device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
-            given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same, kernel)
-        options, self._material, boundaries, chosen = dg_options(given)
+            given.kernel, given.kernel_options = tuned(
+                type(self), given.mesh, given.medium, given.device, same, given.kernel
+            )
+        if self.ranks is not None:
+            given.medium, self._medium_config = same_medium(given.mesh, given.medium, given.degree)
+        options, material, boundaries, chosen = dg_options(given)
+        mesh, medium = given.mesh, given.medium
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
         self.medium, self.fields = medium, tuple(medium.fields)
-        self._points = MeshPoints(mesh, medium, self._material, boundaries, self.degree)
+        self._num_elem = mesh.num_elem if self.ranks is None else mesh.num_owned
+        self._material = material[: self._num_elem]
+        points = MeshPoints if self.ranks is None else RankPoints
+        self._points = points(mesh, medium, self._material, boundaries, self.degree)
         self._new_solver(
             options,
-            flag("allow_unstable", allow_unstable),
+            flag("allow_unstable", given.allow_unstable),
             mesh._handle,
             team._given() if team else _core.NULL,
+            None if self.ranks is None else mesh,
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
@@ -182,8 +198,8 @@ class DG(Simulation):
         own = {
             "method": "DG",
             "degree": self.degree,
-            "flux": flux,
-            "integrator": integrator,
+            "flux": given.flux,
+            "integrator": given.integrator,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
@@ -225,12 +241,12 @@ class DG(Simulation):
     @property
     def coordinates(self) -> np.ndarray:
         """Node coordinates (num_elem, num_node, 3) [m]."""
-        return self.mesh.coordinates(self.degree)
+        return self.mesh.coordinates(self.degree)[: self._num_elem]
 
     @property
     def element_dt(self) -> np.ndarray:
         """Stable time step of each cell (num_elem,) [s]."""
-        dt = np.empty(self.mesh.num_elem)
+        dt = np.empty(self._num_elem)
         self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
         return dt
 
@@ -251,11 +267,11 @@ class DG(Simulation):
             compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
             FMA rate allows, in percent of the time taken.
         """
-        return speed.rate(self, self.mesh.num_elem, seconds, limits)
+        return speed.rate(self, self._num_elem, seconds, limits)
 
     @alone
     def _read(self, array: int) -> np.ndarray:
-        shape = (self.mesh.num_elem, self.num_node, len(self.fields))
+        shape = (self._num_elem, self.num_node, len(self.fields))
         return self._solver.read(array, 0, np.empty(shape, self.dtype))
 
     @alone
@@ -288,19 +304,36 @@ class DG(Simulation):
                 raise ArgumentError(
                     f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
                 )
-        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for i, name in enumerate(self.fields):
-            q[..., i] = node_values(name, fields.get(name, 0.0), place, self.dtype)
+            q[..., i] = node_values(name, self._own_rows(fields.get(name, 0.0)), place, self.dtype)
         self.medium._check_state(self._material, q, x)
         self._solver.live()
         self._half_set = True
         self._solver.write(lib.UNDA_STATE, 0, q)
         self._begin_at(t, self.fields if exact is not None else fields)
 
-    def get(self, name: str) -> np.ndarray:
-        """Return a field (num_elem, num_node), in the user's numbering of cells."""
+    def _own_rows(self, value: Any) -> Any:
+        """Return the rows of own cells of an array of the whole mesh; anything else as it is."""
+        if self.ranks is None or np.ndim(value) != 2 or np.shape(value)[0] != self.mesh.num_whole:
+            return value
+        return np.asarray(value)[self.mesh.own_cells]
+
+    def get(self, name: str, *, gather: bool = False) -> Any:
+        """Return a field (num_elem, num_node), in the user's numbering of cells.
+
+        Parameters
+        ----------
+        name : str
+        gather : bool
+            Where processes share the problem: return the field of the whole mesh in process 0 and None in the
+            others, instead of that of own cells (``mesh.own_cells``) in each.
+        """
         (name,) = field_names((name,), self.fields)
-        return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
+        own = np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
+        if not flag("gather", gather) or self.ranks is None:
+            return own
+        return self.ranks.gathered(own, self.mesh.own_cells, self.mesh.num_whole)
 
     @alone
     def rhs(self) -> dict[str, np.ndarray]:
@@ -346,7 +379,15 @@ class DG(Simulation):
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
+        self._refuse_part("check()")
         return check(self)
+
+    def _refuse_part(self, what: str) -> None:
+        if self.ranks is not None:
+            raise ArgumentError(
+                f"{what} looks at the whole problem, of which this process has a part; expected a simulation "
+                "without comm=, of a coarser mesh for instance"
+            )
 
     def _blown_up(self, message: str) -> UnstableError:
         return mesh_blowup.unstable(self, message)
@@ -390,14 +431,20 @@ class DG(Simulation):
 
         write_vtu(self, path, fields, subdivide, series)
 
+    @property
+    def _num_whole(self) -> int:
+        """Cells of the whole mesh."""
+        return self.mesh.num_whole if isinstance(self.mesh, RankMesh) else self.mesh.num_elem
+
     def _size(self) -> tuple[int, str]:
-        return self.mesh.num_elem * self.num_node * len(self.fields), "DOF"
+        return self._num_whole * self.num_node * len(self.fields), "DOF"
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        self._refuse_part("a slice")
         return mesh_plane.plane(self, field, axis, value, num)
 
     def _about(self) -> str:
         return (
-            f"degree {self.degree}, {self.mesh.num_elem} {self.mesh._kind}, {self._size()[0]} DOF, "
+            f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
         )

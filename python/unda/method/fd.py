@@ -21,7 +21,7 @@ from ..problem.grid import Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
 from . import grid_check, grid_plane, norms, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .fd_options import fd_options
@@ -30,6 +30,7 @@ from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
 from .simulation import Simulation
+from .slabs import slabs_of
 from .solver import forecast
 
 
@@ -69,8 +70,9 @@ class FD(Simulation):
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
-    device : str
-        As for `DG`.
+    device : str or list of str
+        As for `DG`. Several CUDA devices ("cuda:all", a list) share the grid in slabs along x, with the bits
+        of one; with kernel "step" alone, and without a window (docs/scaling.md).
     threads : int, optional
         CPU threads; by default all available, fewer for small problems.
     kernel : {"auto", "step", "tiled", "diamond"}
@@ -85,6 +87,8 @@ class FD(Simulation):
         Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
+    comm : None
+        Of `DG` alone.
 
     Attributes
     ----------
@@ -93,6 +97,8 @@ class FD(Simulation):
     order : int
     padded : tuple of int
         Nodes along x, y, z with layers.
+    team : Slabs or None
+        The devices and what each has, where there are several.
 
     Raises
     ------
@@ -126,19 +132,26 @@ class FD(Simulation):
         cfl: float = 0.9,
         sample_dt: float | None = None,
         dtype: Precision = "float32",
-        device: str = "auto",
+        device: str | Sequence[str] = "auto",
         threads: int | None = None,
         kernel: Literal["auto", "step", "tiled", "diamond"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         window: str | int | None = "auto",
         tune: bool = False,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("FD", comm)
+        slabs = slabs_of(given)
         if flag("tune", tune):
             from .tune import tuned_grid
 
-            given.device = choose_device(device)
+            if slabs is not None:
+                raise ArgumentError(
+                    "tune is True on several devices, whose slabs take kernel 'step' alone; expected False"
+                )
+            given.device = choose_device(given.device)
             same = given.some(
                 "order", "scheme", "boundary", "fmax", "layer", "dt", "cfl", "sample_dt", "dtype",
                 "allow_unstable", "window",
@@ -157,7 +170,10 @@ class FD(Simulation):
         self._points = GridPoints(
             grid, medium, self._material, self._sides, self._scheme, value_bytes=value_bytes
         )
-        self._new_solver(options, allow)
+        self._new_solver(options, allow, team=slabs._given() if slabs else _core.NULL)
+        if slabs is not None:
+            slabs._take(self._solver, (*self.padded[1:], self.dtype.itemsize))
+            self.team = slabs
         self._uniform_dt = self.dt_stable  # the limit of a uniform medium with the fastest speed
         if not grid_options.uniform:
             try:
@@ -177,6 +193,8 @@ class FD(Simulation):
             },
             "window": int(self._solver.info().window) or None,
         }
+        if slabs is not None:
+            own["team"] = {"devices": list(slabs.devices), "transport": slabs.transport}
         self._complete(given, own, chosen)
 
     @classmethod
@@ -192,7 +210,8 @@ class FD(Simulation):
         -------
         dict of str to int
             Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. With
-            ``window="auto"`` that depends on the device's free memory; without a device all is on it.
+            ``window="auto"`` that depends on the device's free memory; without a device all is on it. Of
+            several devices those of each slab as well: "part 0", "part 1", ...
 
         Examples
         --------
@@ -201,8 +220,10 @@ class FD(Simulation):
         >>> 9e9 < unda.FD.forecast(grid, medium, device="cpu")["host"] < 11e9
         True
         """
-        options, grid_options, *_ = fd_options(Given.of(cls, grid, medium, **keywords))
-        found = forecast(_core.NULL, options)
+        given = Given.of(cls, grid, medium, **keywords)
+        slabs = slabs_of(given)
+        options, grid_options, *_ = fd_options(given)
+        found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
         del grid_options  # alive until here
         return found
 

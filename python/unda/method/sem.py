@@ -20,8 +20,9 @@ from ..io.plotting import Plane
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.partition import Partition
 from . import mesh_blowup, mesh_plane, norms, sem_check, speed
-from ._options import PRECISIONS, Given, Precision
+from ._options import PRECISIONS, Given, Precision, refuse_comm
 from ._run_control import alone
 from .check import Report
 from .sem_fields import Nodal, SemFields
@@ -30,13 +31,14 @@ from .sem_options import sem_options
 from .sem_points import SemPoints
 from .simulation import Simulation
 from .solver import forecast
+from .team import team_of
 
 
 class SEM(Simulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
-    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, so that the mass matrix is
-    diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
+    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, with a diagonal mass matrix
+    (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
     displacement in solids and, in fluids (of an elastic medium: cells with vs = 0), a potential chi:
     p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to
     rounding.
@@ -48,7 +50,7 @@ class SEM(Simulation):
     medium : Acoustic or Elastic
         Materials by cell or node (`Medium`, `per`).
     degree : int
-        Of the polynomials in each coordinate, 2 to 10.
+        In each coordinate, 2 to 10.
     boundary : dict of str to str, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
         dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
@@ -56,23 +58,27 @@ class SEM(Simulation):
         Sides that the mesh joins are "periodic".
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
-        dt to runs that are compared step by step.
+        dt to runs that are compared.
     cfl : float
-        Fraction of the stable limit to use.
+        Fraction of the stable limit.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
-    device : str
-        "auto", "cpu", "cuda" or "cuda:N", as for `DG`.
+    device : str or list of str
+        As for `DG`; results of several devices differ by rounding.
+    partition, transport
+        As for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
         How a CUDA device sums forces that tiles of cells share: in a fixed order ("auto"); colour by colour;
-        atomically, and then two runs differ in the last bits.
+        atomically, and then two runs differ by rounding.
     kernel_options : dict of str to int or str, optional
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
+    comm : None
+        Of `DG` alone.
 
     Attributes
     ----------
@@ -85,6 +91,8 @@ class SEM(Simulation):
         The state: ux uy uz vx vy vz ax ay az of solids, chi chi_t chi_tt of fluids. Receivers, `get` and
         `write_vtu` also know "p", or stresses and "pressure", u, v, a of fluids, and without fluids
         "divergence" and "curl_x", "curl_y", "curl_z" of v.
+    team : Team or None
+        Several devices.
 
     Raises
     ------
@@ -94,8 +102,7 @@ class SEM(Simulation):
     Notes
     -----
     Stresses jump between cells. A state that is set is an interpolant, whose accelerations, and so the
-    pressure of fluids, have errors of a lower order. Phases run ahead by (omega dt)^2 / 24 of the time
-    travelled, see `check`; more in docs/sem.md.
+    pressure of fluids, have errors of a lower order. More in docs/sem.md.
 
     Examples
     --------
@@ -121,13 +128,18 @@ class SEM(Simulation):
         cfl: float = 0.9,
         sample_dt: float | None = None,
         dtype: Precision = "float32",
-        device: str = "auto",
+        device: str | Sequence[str] = "auto",
+        partition: Literal["curve", "metis"] | Partition = "curve",
+        transport: Literal["auto", "peer", "host"] = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
+        comm: Any = None,
     ) -> None:
         given = Given(locals())
+        refuse_comm("SEM", comm)
+        team = team_of(given)
         options, self._material, self._boundaries, chosen = sem_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self.medium = mesh, medium
@@ -137,8 +149,16 @@ class SEM(Simulation):
         self.fields = self._known.state
         self._points = SemPoints(mesh, medium, self._material, self._boundaries, self.degree)
         self._points.fields = self._known
-        self._new_solver(options, flag("allow_unstable", allow_unstable), mesh._handle)
+        self._new_solver(
+            options,
+            flag("allow_unstable", allow_unstable),
+            mesh._handle,
+            team._given() if team else _core.NULL,
+        )
         self.num_node = int(self._solver.info().num_node)
+        if team is not None:
+            team._take(self._solver)
+            self.team = team
         own = {
             "method": "SEM",
             "degree": self.degree,
@@ -146,6 +166,8 @@ class SEM(Simulation):
             "mesh_origin": mesh.origin,
             "boundary": self._boundaries.words,
         }
+        if team is not None:
+            own["team"] = {"devices": list(team.devices), "transport": team.transport}
         self._complete(given, own, chosen)
 
     @classmethod
@@ -160,7 +182,8 @@ class SEM(Simulation):
         Returns
         -------
         dict of str to int
-            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. Of
+            several devices also those of each: "part 0", "part 1", ...
 
         Examples
         --------
@@ -169,7 +192,10 @@ class SEM(Simulation):
         >>> unda.SEM.forecast(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3)["device"]
         0
         """
-        return forecast(mesh._handle, sem_options(Given.of(cls, mesh, medium, **keywords))[0])
+        given = Given.of(cls, mesh, medium, **keywords)
+        team = team_of(given)
+        options = sem_options(given)[0]
+        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 

@@ -19,6 +19,7 @@ from .. import _core
 from .._check import flag, integer, number
 from .._core import lib, new
 from .._fixed import Fixed
+from .._ranks import Ranks
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
 from ..limits import device_info
@@ -31,6 +32,7 @@ from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
 from .receiver import Channels, Receivers
+from .slabs import Slabs
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
 from .team import Team
@@ -61,8 +63,10 @@ class Simulation(Fixed, Pictures):
     fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
-    team: Team | None = None  #: the devices, where there are several
+    team: Team | Slabs | None = None  #: the devices, where there are several
+    ranks: Ranks | None = None  #: the processes, where they share the problem
     _points: Points
+    _medium_config: Mapping[str, Any] | None = None  # of the whole problem, if this is a part
     _start = 0.0  # time of step 0
     _half_set = False  # a call of set() is in progress or was interrupted
     _forgets = False  # sources are to be forgotten once the state is set
@@ -112,10 +116,11 @@ class Simulation(Fixed, Pictures):
     # ---- creation ----
 
     def _new_solver(
-        self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL
-    ) -> None:
+        self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL,
+        rank_mesh: Any = None,
+    ) -> None:  # fmt: skip
         """Make the library's solver; mesh, team: the library's."""
-        self._guard, self._solver = Alone(), Solver(mesh, options, team)
+        self._guard, self._solver = Alone(), Solver(mesh, options, team, rank_mesh)
         self._take_dt(allow_unstable)
 
     def _take_dt(self, allow_unstable: bool) -> None:
@@ -139,7 +144,7 @@ class Simulation(Fixed, Pictures):
             "cfl": float(given.cfl),
             "sample_dt": None if given.sample_dt is None else float(given.sample_dt),
             "allow_unstable": given.allow_unstable,
-            "medium": self.medium.to_config(),
+            "medium": self._medium_config or self.medium.to_config(),
             "dt": self.dt,
             "device": device,
             **device_info(device),
@@ -362,6 +367,8 @@ class Simulation(Fixed, Pictures):
 
     def _warn(self) -> None:
         """Warn of what `check` finds, once each; look again where sources, receivers or the state are new."""
+        if self.ranks is not None:
+            return  # no process sees the whole problem
         now = *(one for one, *_ in (*self._solver.sources, *self._solver.waves)), *self.receivers, self._given
         if len(now) == len(self._looked_at) and all(map(operator.is_, now, self._looked_at)):
             return
@@ -490,6 +497,8 @@ class Simulation(Fixed, Pictures):
             raise ArgumentError(f"callback is {callback!r}, expected a callable")
         if steps > 0:
             self._warn()
+        if self.ranks is not None and self.ranks.rank:
+            progress = False
         with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
             done = 0
             while done < steps:
@@ -500,7 +509,7 @@ class Simulation(Fixed, Pictures):
                 bar.update(n)
                 if callback is not None and (every is None or done % every == 0):
                     callback(self)
-                if interrupted():
+                if self._stepping.stopped(interrupted()):
                     break
 
     def _blowup(self) -> tuple[Any, dict[str, Any]]:
@@ -603,6 +612,8 @@ class Simulation(Fixed, Pictures):
         where = f"{self.config['device']} ({self.config['device_name']})"
         if self.config["device"] == "cpu":
             where = f"cpu with {self.config['threads']} threads"
+        if self.ranks is not None:
+            where = f"{where}, {self.ranks!r}, messages by {self._solver.transport}"
         if self.team is not None:
             where = f"{' + '.join(self.team.devices)} ({self.config['device_name']}), {self.team._about()}"
         if self.config["kernel"] is None:

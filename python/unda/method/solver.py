@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._core import lib, new
+from .._ranks import Ranks
 from ..errors import ArgumentError, ForkError, OutOfMemoryError
 from .receiver import Channels, Receivers
 
@@ -47,10 +48,12 @@ def forecast(mesh: Any, options: Any, team: Any = _core.NULL) -> dict[str, int]:
     return {"host": int(host[0]), "device": sum(each), **more}
 
 
-def _new_solver(mesh: Any, options: Any, team: Any) -> Any:
+def _new_solver(mesh: Any, options: Any, team: Any, ranks: Any) -> Any:
     """Make a solver; if memory runs out say what holds it."""
 
     def make(out: Any) -> int:
+        if ranks != _core.NULL:
+            return int(lib.unda_solver_new_rank(out, mesh, options, ranks))
         if team == _core.NULL:
             return int(lib.unda_solver_new(out, mesh, options))
         return int(lib.unda_solver_new_team(out, mesh, options, team))
@@ -77,6 +80,8 @@ class Solver:
         unda_solver_options.
     team : CData, optional
         unda_team.
+    rank_mesh : RankMesh, optional
+        In place of `mesh`: the part of a process.
 
     Attributes
     ----------
@@ -89,8 +94,12 @@ class Solver:
         The library may have samples that were not taken yet.
     """
 
-    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL) -> None:
-        self._handle: Any = _new_solver(mesh, options, team)
+    ranks: Ranks | None = None  #: the processes that share the problem
+    transport = ""  #: how messages travel between them
+
+    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL, rank_mesh: Any = None) -> None:
+        given = _core.NULL if rank_mesh is None else rank_mesh.given()
+        self._handle: Any = _new_solver(mesh, options, team, given)
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
@@ -98,6 +107,12 @@ class Solver:
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
+        if rank_mesh is not None:
+            from .messages import Messages
+
+            self.ranks = rank_mesh.ranks
+            self._messages = Messages(self, rank_mesh.ranks)
+            self.transport = self._messages.transport
 
     @property
     def is_open(self) -> bool:
@@ -118,6 +133,8 @@ class Solver:
     def close(self) -> None:
         """Free it."""
         if self._handle is not None:
+            if self.ranks is not None:
+                self._messages.free()
             _core.release(self._handle)
             self._handle = None
 
@@ -225,6 +242,8 @@ class Solver:
                 self.drain()
         _core.drain_log()
         if failure is not None:
+            if self.ranks is not None and status not in (lib.UNDA_ERR_UNSTABLE, lib.UNDA_ERR_ARG):
+                self.ranks.end(failure)
             raise failure
 
     def refuse_lost(self) -> None:

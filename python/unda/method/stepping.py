@@ -50,6 +50,7 @@ class Stepping:
         self._solver, self._points, self._num_field = solver, points, num_field
         self._dt, self._dtype = dt, dtype
         self._num_stage = int(solver.info().num_stage)
+        self._ranks = solver.ranks
         self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by sort and id of f; f stays alive
 
     # ---- the data that drive steps ----
@@ -116,6 +117,8 @@ class Stepping:
         wide = len(solver.sources) + self._points.num_exact(solver) * self._num_field
         sampled = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in solver.groups)
         room = CHUNK_BYTES / (8 * (self._num_stage * wide + 1) + self._points.value_bytes * sampled)
+        if self._ranks is not None:
+            room = self._ranks.least(room)
         return int(max(1, min(room, 100_000)))
 
     def chunk(self, left: int) -> int:
@@ -131,15 +134,28 @@ class Stepping:
 
     def advance(self, n: int, ahead: Ahead | None = None) -> None:
         """Run n steps in one call of the library; ahead: what they need."""
-        self._solver.step(n, self.drive((ahead or self.ahead(n)).times))
+
+        def drive() -> Any:
+            return self.drive((ahead or self.ahead(n)).times)
+
+        # no process begins steps whose data another one could not make: it would wait in them
+        data = drive() if self._ranks is None else self._ranks.together("data of steps", drive)
+        self._solver.step(n, data)
+
+    def stopped(self, here: bool) -> bool:
+        """Return whether the run ends, here or in another process."""
+        return here if self._ranks is None else self._ranks.most(here) > 0
 
     def run(self, n: int, ahead: Ahead | None) -> None:
         """Run n steps, the first of them as reserved; Ctrl-C ends it after the present call."""
         with Interruptible() as interrupted:
-            while n > 0 and not interrupted():
+            while n > 0 and not self.stopped(interrupted()):
                 part = self.chunk(n) if ahead is None else ahead.steps
                 begin = time.perf_counter()
                 self.advance(part, ahead)
                 ahead = None
-                self.rate = part / max(time.perf_counter() - begin, 1e-6)
+                seconds = time.perf_counter() - begin
+                if self._ranks is not None:
+                    seconds = self._ranks.most(seconds)
+                self.rate = part / max(seconds, 1e-6)
                 n -= part

@@ -45,13 +45,14 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
 
 
 class Member(NamedTuple):
-    """What one device of a team has, as `DG.team` lists it."""
+    """What one device of a team has, as `DG.team` and `SEM.team` list it."""
 
     device: str
     cells: int
     border: int  #: cells of its own that share a face with another part
     ghosts: int  #: cells of other parts whose values at these faces it receives
     cut_faces: int
+    shared_nodes: int  #: of SEM, which has no ghosts: nodes that other parts have as well
     neighbors: int  #: parts with which it shares them
     bytes_per_stage: int  #: that it sends, and receives as well
     memory: int  #: bytes on the device; 0 on the CPU
@@ -77,7 +78,7 @@ class Team:
         self.devices, self.partition, self._asked = devices, partition, transport
         self.members: tuple[Member, ...] = ()
         self.transport = ""
-        self._trace = 0, 0, 0
+        self._trace: tuple[int, int, int] | None = None
 
     def _given(self) -> Any:
         """Return unda_team."""
@@ -89,8 +90,8 @@ class Team:
             device=np.array([_number(one) for one in self.devices], np.int32),
         )
 
-    def _take(self, solver: Any, trace: tuple[int, int, int]) -> None:
-        """Ask a solver what its parts have; trace: nodes of a face, fields, bytes of a number."""
+    def _take(self, solver: Any, trace: tuple[int, int, int] | None = None) -> None:
+        """Ask a solver what its parts have; trace, of DG: nodes of a face, fields, bytes of a number."""
         found = []
         for which, device in enumerate(self.devices):
             member = _core.new_struct("unda_member")
@@ -98,32 +99,45 @@ class Team:
             found.append(
                 Member(
                     device, int(member.num_elem), int(member.num_border), int(member.num_ghost),
-                    int(member.num_cut_face), int(member.num_neighbor), int(member.exchange_bytes),
-                    int(member.device_bytes),
+                    int(member.num_cut_face), int(member.num_shared_node), int(member.num_neighbor),
+                    int(member.exchange_bytes), int(member.device_bytes),
                 )
             )  # fmt: skip
             self.transport = _core.text(member.transport)
         self.members, self._trace = tuple(found), trace
 
+    def _bytes(self) -> int:
+        """Return what all parts send in a stage."""
+        return sum(one.bytes_per_stage for one in self.members)
+
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
-        total = sum(one.bytes_per_stage for one in self.members)
-        return f"{self.partition.num} parts, {total} bytes a stage by {self.transport}"
+        return f"{self.partition.num} parts, {self._bytes()} bytes a stage by {self.transport}"
 
     def __repr__(self) -> str:
-        rows = [tuple(name.replace("_", " ") for name in ("part", *Member._fields))]
-        rows += [(str(i), *map(str, one)) for i, one in enumerate(self.members)]
+        other = "shared_nodes" if self._trace else "ghosts"
+        names = [name for name in Member._fields if name != other]
+        rows = [tuple(name.replace("_", " ") for name in ("part", *names))]
+        rows += [(str(i), *(str(getattr(one, name)) for name in names)) for i, one in enumerate(self.members)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        nodes, fields, real = self._trace
         return "\n".join(
             [
-                f"{self.partition.num} parts by {self.transport}; a cut face sends {nodes} nodes x {fields} "
-                f"fields x {real} bytes = {nodes * fields * real} bytes a stage, and receives as many",
+                f"{self.partition.num} parts by {self.transport}; {self._formula()}",
                 *(
                     "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
                     for row in rows
                 ),
             ]
+        )
+
+    def _formula(self) -> str:
+        """Return what travels, in words."""
+        if self._trace is None:
+            return "a shared node sends its force to each part that has it, and receives as many"
+        nodes, fields, real = self._trace
+        return (
+            f"a cut face sends {nodes} nodes x {fields} fields x {real} bytes = {nodes * fields * real} "
+            "bytes a stage, and receives as many"
         )
 
 

@@ -32,6 +32,7 @@ class Nodes:
         Cells, nodes of each.
     num_elem, centroids, tags, tag_names
         Of all nodes as if they were cells.
+    of : Mesh
     """
 
     def __init__(self, mesh: Any, degree: int) -> None:
@@ -39,6 +40,7 @@ class Nodes:
         self.shape: tuple[int, ...] = x.shape[:2]
         self.num_elem, self.centroids = x.shape[0] * x.shape[1], x.reshape(-1, 3)
         self.tags, self.tag_names = np.repeat(mesh.tags, x.shape[1]), mesh.tag_names
+        self.of = mesh
 
 
 class Rule(NamedTuple):
@@ -245,19 +247,28 @@ class InArray(Value):
 class ByCell(InArray):
     """One number per cell of the mesh, or per node of each: a private array."""
 
+    of_part = False  # of the cells and ghosts that a process has, not of the whole mesh
+
     def on(self, mesh: Any) -> Array:
         if isinstance(mesh, Block):
             raise _wrong_shape(self.rule.name, self.values, mesh)
+        values = self._here(mesh.of if isinstance(mesh, Nodes) else mesh)
         nodes = isinstance(mesh, Nodes)
         shape: tuple[int, ...] = mesh.shape if nodes else (mesh.num_elem,)
-        if nodes and self.shape == shape[:1]:
-            return np.repeat(self.values, shape[1])
-        if self.shape != shape:
+        if nodes and values.shape == shape[:1]:
+            return np.repeat(values, shape[1])
+        if values.shape != shape:
             what = "node" if nodes else "cell"
             raise ArgumentError(
                 f"{self.rule.name} has shape {self.shape}; expected {shape}, one value a {what}"
             )
-        return self.values.ravel()
+        return values.ravel()
+
+    def _here(self, mesh: Any) -> NDArray[Any]:
+        """Return the rows of a process's cells and ghosts, where the array is of the whole mesh."""
+        if self.of_part or self.shape[0] != getattr(mesh, "num_whole", -1):
+            return self.values
+        return np.asarray(self.values[mesh.global_cells])
 
     def one(self) -> float:
         found = np.unique(self.values)

@@ -7,7 +7,7 @@ are chosen (``partition.py``). Next: ``csrc/mesh/part.c``.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -91,20 +91,23 @@ class LocalMesh(Mesh):
         return unpacked, (packed(self), *names), {"origin": self.origin}
 
 
-def _made(make: Any, names: tuple[str, ...], periodic: Any, tag_names: Any) -> LocalMesh:
-    mesh = LocalMesh.__new__(LocalMesh)
-    mesh._adopt(_core.new_object("unda_mesh", make, lib.unda_mesh_free), names, periodic, tag_names)
+_Kind = TypeVar("_Kind", bound=LocalMesh)
+
+
+def made(make: Any, names: tuple[Any, ...], kind: type[_Kind]) -> _Kind:
+    """Return a mesh that the library makes; names: those of boundaries, periodic pairs, those of tags."""
+    mesh = kind.__new__(kind)
+    mesh._adopt(_core.new_object("unda_mesh", make, lib.unda_mesh_free), *names)
     return mesh
 
 
 def part_mesh(partition: Partition, which: int) -> LocalMesh:
     """Return the mesh of a part."""
     mesh, part = partition.mesh, _core.pointer(partition.part)
-    local = _made(
+    local = made(
         lambda out: lib.unda_mesh_part(out, mesh._handle, partition.num, part, which),
-        mesh.boundary_names,
-        mesh.periodic,
-        mesh.tag_names,
+        (mesh.boundary_names, mesh.periodic, mesh.tag_names),
+        LocalMesh,
     )
     local.origin = mesh.origin
     return local
@@ -121,6 +124,9 @@ def packed(mesh: Mesh) -> np.ndarray:
 
 def unpacked(block: np.ndarray, names: tuple[str, ...], periodic: Any, tag_names: Any) -> LocalMesh:
     """Return the part that `packed` made a block of."""
-    return _made(
-        lambda out: lib.unda_mesh_unpack(out, block.nbytes, _core.pointer(block)), names, periodic, tag_names
-    )
+    return made(unpacking(block), (names, periodic, tag_names), LocalMesh)
+
+
+def unpacking(block: np.ndarray) -> Any:
+    """Return the call of the library that unpacks a block."""
+    return lambda out: lib.unda_mesh_unpack(out, block.nbytes, _core.pointer(block))

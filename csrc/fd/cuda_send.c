@@ -1,0 +1,84 @@
+/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not. A stream beside
+ * the engine's, whose blocks start first, computes border planes and copies them away, while planes inside are
+ * computed. In each pass
+ *     beside:  waits for the pass before, and for what neighbours sent -> border planes (made) -> copies (sent)
+ *     engine's: planes inside -> waits for `made`
+ * so that no stream waits for a copy but the next border. Not here: which planes (slabs.c). */
+#include "cuda.h"
+
+unda_status fd_cuda_send_open(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_stream_new_first(&t->away, t->gpu));
+    TRY(gpu_event_new_order(&t->before, t->gpu));
+    TRY(gpu_event_new_order(&t->made, t->gpu));
+    return gpu_event_new_order(&t->sent, t->gpu);
+}
+
+void fd_cuda_send_free(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    gpu_event_free(t->before);
+    gpu_event_free(t->made);
+    gpu_event_free(t->sent);
+    gpu_stream_free(t->away);
+}
+
+unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
+{
+    TRY(gpu_check_equal(fd_cuda(from)->gpu, fd_cuda(to)->gpu));
+    return gpu_reach(fd_cuda(from)->gpu, fd_cuda(to)->gpu, reached);
+}
+
+unda_status fd_cuda_sending(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_event_record(t->before, t->stream));
+    return gpu_stream_wait(t->away, t->before);
+}
+
+unda_status fd_cuda_border(unda_solver *s, int pass, int64_t time,
+                           unda_status (*queue)(unda_solver *s, int pass, int64_t time, enum fd_part part))
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(fd_cuda_sending(s));
+    SWAP(t->stream, t->away);
+    unda_status status = queue(s, pass, time, FD_BORDER);
+    SWAP(t->stream, t->away);
+    TRY(status);
+    return gpu_event_record(t->made, t->away);
+}
+
+/* Where plane x of an array begins, ghosts and padding included. */
+static gpu_ptr plane_at(const unda_solver *s, int array, int64_t x)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t before = (t->origin % t->plane + t->plane) % t->plane; /* node (0, 0) of a plane */
+    return fd_cuda_array(t, array) + (gpu_ptr)((t->origin - before + x * t->plane) * s->real_bytes);
+}
+
+unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
+                         int64_t count)
+{
+    return gpu_copy_async(fd_cuda(from)->away, plane_at(to, array, place), plane_at(from, array, plane),
+                          count * fd_cuda(from)->plane * from->real_bytes);
+}
+
+unda_status fd_cuda_sent(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_event_record(t->sent, t->away));
+    return gpu_stream_wait(t->stream, t->made);
+}
+
+unda_status fd_cuda_receive(unda_solver *to, unda_solver *from)
+{
+    return gpu_stream_wait(fd_cuda(to)->away, fd_cuda(from)->sent);
+}
+
+unda_status fd_cuda_settle(unda_solver *s)
+{
+    if (fd_cuda(s)->away)
+        TRY(gpu_sync(fd_cuda(s)->away));
+    return gpu_sync(fd_cuda(s)->stream);
+}

@@ -1,0 +1,30 @@
+/* ranks.c: united values of processes. Not here: messages of a stage (exchange.h). */
+#include "ranks.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 1 << 28 }; /* bytes at a time: libraries of messages count in 32 bits */
+
+unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte)
+{
+    for (int64_t at = 0; at == 0 || at < num_byte; at += BATCH) {
+        int64_t num = num_byte - at < BATCH ? num_byte - at : BATCH;
+        if (ranks->unite(ranks->of, num, (char *)bytes + at))
+            FAIL(UNDA_ERR_INTERNAL, "process %d of %d could not go on with the others", ranks->which,
+                 ranks->num_rank);
+    }
+    return UNDA_OK;
+}
+
+unda_status ranks_least(const unda_ranks *ranks, int num, double *value)
+{
+    SCRATCH double *all = NULL;
+    int64_t count = (int64_t)num * ranks->num_rank;
+    TRY(array_try(&all, count, sizeof *all, "values of processes"));
+    memcpy(all + (int64_t)num * ranks->which, value, sizeof *value * (size_t)num);
+    TRY(ranks_unite(ranks, all, count * (int64_t)sizeof *all));
+    for (int64_t i = 0; i < count; i++)
+        value[i % num] = fmin(value[i % num], all[i]);
+    return UNDA_OK;
+}

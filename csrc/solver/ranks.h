@@ -1,0 +1,13 @@
+/* ranks.h: what processes that share a problem tell each other outside of a stage. One operation does it all: the bitwise
+ * or, which keeps every bit where all but one give 0. Next: ranks.c. */
+#ifndef UNDA_RANKS_H
+#define UNDA_RANKS_H
+
+#include "../base/base.h"
+
+/* Bytes that are 0 where another process has them become whole, on each process; none at all: they meet. */
+unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte);
+/* Each process gives num values, which become the least that any of them gave. */
+unda_status ranks_least(const unda_ranks *ranks, int num, double *value);
+
+#endif

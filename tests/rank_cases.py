@@ -1,0 +1,127 @@
+"""Runs of DG in processes of MPI: how tests start them, and a job that compares such runs with those of one
+process.
+
+`mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py both ways in every process and
+prints what differs. Not here: the tests (mpi/test_mpi_bits.py).
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+MPIEXEC = shutil.which("mpiexec")
+
+
+def start(num, script, *arguments, folder=None, seconds=100, **environment):
+    """Run a script in so many processes; the result of subprocess.run, in `seconds` or TimeoutExpired."""
+    allowed = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
+    more = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
+    more |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+    more |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    command = [MPIEXEC, "-n", str(num), sys.executable, "-W", "ignore::unda.AccuracyWarning"]
+    return subprocess.run(
+        [*command, str(script), *arguments], cwd=folder, env=os.environ | allowed | more | environment,
+        capture_output=True, text=True, timeout=seconds,
+    )  # fmt: skip
+
+
+def whole(sim):
+    """What a function that makes a state looks at: the whole mesh, and the materials on it."""
+    mesh = sim.whole_mesh
+    material = sim.medium._in_cells(mesh, sim.degree)
+    return SimpleNamespace(
+        mesh=mesh, medium=sim.medium, fields=sim.fields, num_node=sim.num_node, _material=material
+    )
+
+
+@contextlib.contextmanager
+def in_processes(comm, partition):
+    """`unda.DG` makes simulations that all processes share, and whose arrays are gathered in each.
+
+    partition: a function of mesh and number that gives the part of each cell.
+    """
+    import bits_dg
+    import bits_hex
+    import unda
+
+    single, load, folder = unda.DG, unda.load, tempfile.TemporaryDirectory
+
+    class Shared(single):
+        def __init__(self, mesh, medium, **given):
+            self.whole_mesh = mesh
+            first = comm.rank == 0
+            super().__init__(
+                mesh if first else None, medium, comm=comm,
+                partition=partition(mesh, comm.size) if first else "curve", **given,
+            )  # fmt: skip
+
+        def get(self, name, **given):
+            return comm.bcast(super().get(name, gather=True), root=0)
+
+        def rhs(self):
+            gathered = self.ranks.gathered
+            return {
+                name: comm.bcast(gathered(rows, self.mesh.own_cells, self.mesh.num_whole), root=0)
+                for name, rows in super().rhs().items()
+            }
+
+    def load_shared(path, **given):
+        sim = load(path, comm=comm, **given)
+        sim.__class__ = Shared
+        return sim
+
+    @contextlib.contextmanager
+    def one_folder():
+        with folder() if comm.rank == 0 else contextlib.nullcontext() as made:
+            yield comm.bcast(made, root=0)
+            comm.Barrier()
+
+    changed = [
+        (unda, "DG", Shared),
+        (unda, "load", load_shared),
+        (tempfile, "TemporaryDirectory", one_folder),
+    ]
+    for module, name in ((bits_dg, "state_of"), (bits_hex, "state_of"), (bits_hex, "_state_by_node")):
+        plain = getattr(module, name)
+        changed.append((module, name, lambda sim, *more, plain=plain: plain(whole(sim), *more)))
+    before = [(module, name, getattr(module, name)) for module, name, _ in changed]
+    try:
+        for module, name, new in changed:
+            setattr(module, name, new)
+        yield
+    finally:
+        for module, name, old in before:
+            setattr(module, name, old)
+
+
+def compare(keys):
+    """Run each key in one process and in all; process 0 prints what differs."""
+    import cuda_device
+    from mpi4py import MPI
+
+    cuda_device.prepare()
+    from team_cases import RUNS, any_partition, differences
+
+    comm = MPI.COMM_WORLD
+    for i, key in enumerate(keys):
+        function, *arguments = RUNS[key]
+
+        def parts(mesh, num, i=i):
+            return mesh.partition(num) if i % 3 == 0 else any_partition(mesh, num, i)
+
+        one = function(*arguments)
+        with in_processes(comm, parts):
+            other = function(*arguments)
+        found = comm.gather(differences(one, other))
+        if comm.rank == 0:
+            print(key, found if any(found) else "same", flush=True)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    compare(Path(sys.argv[1]).read_text().split() if sys.argv[1].endswith(".txt") else sys.argv[1:])
