@@ -705,7 +705,6 @@ MUTATIONS = [
     ("cuda/sem/record.h", "(before + now) / 2", "now"),
     ("cuda/sem/record_first.h", "num_read != all", "false"),
     ("cuda/sem/advance.h", "(REAL)(dt / 2)", "(REAL)dt"),
-    ("csrc/dg/team.c", "dg_tables(part)->num_whole = num_whole;", ""),
     ("csrc/dg/team.c", "local = local || dg_tables(team->part[p])->has_local;", ""),
     ("csrc/dg/team.c", "dg_set_metric(dg_tables(part), kind);", ""),
     ("csrc/dg/team.c", "all + local->part.global[e] * num", "all + e * num"),

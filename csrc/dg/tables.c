@@ -68,7 +68,13 @@ static double copy_metric(struct dg *dg, int64_t elem)
     return det;
 }
 
-/* Materials, and each element's record. */
+static void copy_element(struct dg *dg, int64_t elem, const double *material)
+{
+    size_t num = (size_t)dg->material_nodes * dg->physics->num_material;
+    memcpy(dg->material + num * elem, material + num * dg->space.order[elem], sizeof *material * num);
+}
+
+/* Materials, those of ghosts too, and each element's record. */
 static unda_status copy_material(struct dg *dg, const double *material)
 {
     const struct physics *physics = dg->physics;
@@ -77,12 +83,11 @@ static unda_status copy_material(struct dg *dg, const double *material)
     if (!material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)space_num_total(&dg->space),
              num_material);
-    for (int64_t e = 0; e < space_num_total(&dg->space); e++)
-        memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
-               sizeof(double) * num_value);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         for (int n = 0; n < dg->material_nodes; n++)
-            TRY(check_material(dg, space_user(&dg->space, e), n, dg_material(dg, e, n)));
+            TRY(check_material(dg, space_user(&dg->space, e), n,
+                               material + num_value * dg->space.order[e] + n * num_material));
+        copy_element(dg, e, material);
         TRY(check_kinds(dg, e));
         double det = copy_metric(dg, e);
         for (int n = 0; n < dg->material_nodes; n++) {
@@ -91,6 +96,8 @@ static unda_status copy_material(struct dg *dg, const double *material)
             join_metric(physics->coef_power, physics->num_coef, det, coef);
         }
     }
+    for (int64_t e = dg->space.num_owned; e < space_num_total(&dg->space); e++)
+        copy_element(dg, e, material);
     return UNDA_OK;
 }
 

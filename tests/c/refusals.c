@@ -143,6 +143,57 @@ static void refuse_elements(void)
            unda_element_num_node(UNDA_TET, 0) == -1 && unda_element_num_face_node(9, 1) == -1);
 }
 
+static void refuse_teams(struct rig *rig)
+{
+    double material[2 * NUM_ELEM];
+    int32_t part[NUM_ELEM] = {1}, device[3] = {UNDA_DEVICE_CPU, UNDA_DEVICE_CPU, UNDA_DEVICE_CPU};
+    for (int i = 0; i < 2 * NUM_ELEM; i++)
+        material[i] = 1;
+    const unda_solver_options fine = {
+        .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material};
+    const unda_team two = {.size_bytes = sizeof two, .num_part = 2, .part = part, .device = device};
+    unda_member member = {.size_bytes = sizeof member}, unsized = {0};
+    unda_solver *solver = NULL;
+    int64_t bytes[3];
+#define TEAM(assignment)                                                                                     \
+    do {                                                                                                     \
+        unda_team o = two;                                                                                   \
+        o.assignment;                                                                                        \
+        printf("options.team." #assignment "=%d %s\n", unda_solver_new_team(&solver, rig->mesh, &fine, &o),  \
+               unda_error());                                                                                \
+    } while (0)
+    CALL(unda_solver_new_team(NULL, rig->mesh, &fine, &two));
+    CALL(unda_solver_new_team(&solver, NULL, &fine, &two));
+    CALL(unda_solver_new_team(&solver, rig->mesh, NULL, &two));
+    TEAM(size_bytes -= 8);
+    TEAM(num_part = 0);
+    TEAM(num_part = 3); /* no element is of part 2 */
+    TEAM(num_part = NUM_ELEM + 1);
+    TEAM(part = NULL);
+    TEAM(device = NULL);
+    TEAM(transport = 3);
+    TEAM(transport = -1);
+    device[1] = 0;
+    CALL(unda_solver_new_team(&solver, rig->mesh, &fine, &two)); /* the CPU and a device */
+    device[1] = -2;
+    CALL(unda_solver_new_team(&solver, rig->mesh, &fine, &two));
+    device[1] = UNDA_DEVICE_CPU;
+    part[7] = 2;
+    CALL(unda_solver_new_team(&solver, rig->mesh, &fine, &two));
+    part[7] = 0;
+    unda_solver_options spectral = fine;
+    spectral.method = UNDA_SEM;
+    CALL(unda_solver_new_team(&solver, rig->mesh, &spectral, &two));
+    CALL(unda_solver_forecast_team(NULL, &fine, &two, &bytes[0], &bytes[1]));
+    CALL(unda_solver_forecast_team(rig->mesh, NULL, &two, &bytes[0], &bytes[1]));
+    CALL(unda_solver_forecast_team(rig->mesh, &fine, NULL, &bytes[0], &bytes[1]));
+    CALL(unda_solver_forecast_team(rig->mesh, &fine, &two, NULL, NULL));
+    CALL(unda_solver_get_member(NULL, 0, &member));
+    CALL(unda_solver_get_member(rig->solver, 0, &member)); /* no team */
+    CALL(unda_solver_get_member(rig->solver, 0, NULL));
+    CALL(unda_solver_get_member(rig->solver, 0, &unsized));
+}
+
 static void refuse_options(struct rig *rig)
 {
     static const double zeros[2 * NUM_ELEM];
@@ -442,6 +493,7 @@ unda_status refusals(void)
     refuse_meshes(&rig);
     refuse_elements();
     refuse_options(&rig);
+    refuse_teams(&rig);
     refuse_questions(rig.solver);
     refuse_grids(rig.solver);
     refuse_state(rig.solver);

@@ -90,6 +90,23 @@ def test_any_assignment_of_cells_has_the_same_bits(shape, num, seed):
     assert differences(one, _outcome(mesh, device=["cpu"] * num, partition=partition)) == []
 
 
+def test_the_metric_of_a_part_is_that_of_the_whole_mesh():
+    """A part whose cells are all parallelepipeds takes the maps that warped cells elsewhere need."""
+    box = unda.box_mesh((0, 0, 0), (2, 1, 1), (6, 2, 2), shape="hex")
+    x = box.vertices.copy()
+    x[:, 1] += 0.1 * np.maximum(0, x[:, 0] - 1) * x[:, 2]
+    mesh = unda.Mesh(x, box.cells)
+    one = _outcome(mesh)
+    part = unda.Partition(mesh, mesh.centroids[:, 0] > 1)
+    flat = unda.Mesh(box.vertices, box.cells)
+    medium = unda.Acoustic(rho=1.0, c=1.0)
+    kinds = [
+        unda.DG(of, medium, degree=2, device="cpu").config["kernel_options"]["metric"] for of in (flat, mesh)
+    ]
+    assert kinds[0] == "affine" != kinds[1]
+    assert differences(one, _outcome(mesh, device=["cpu"] * 2, partition=part)) == []
+
+
 def test_a_part_that_touches_no_other_runs_as_well():
     left, right = _box(), _box()
     vertices = np.concatenate([left.vertices, right.vertices + np.array((5.0, 0, 0))])

@@ -54,6 +54,8 @@ def _new_solver(mesh: Any, options: Any, team: Any, ranks: Any) -> Any:
     def make(out: Any) -> int:
         if ranks != _core.NULL:
             return int(lib.unda_solver_new_rank(out, mesh, options, ranks))
+        if team == _core.NULL:
+            return int(lib.unda_solver_new(out, mesh, options))
         return int(lib.unda_solver_new_team(out, mesh, options, team))
 
     try:
