@@ -16,7 +16,6 @@
 
 #include "common/index.h"
 
-
 struct cuda_exchange {
     struct gpu_stream *stream;
     struct gpu_event *ready, *sent, *received;
