@@ -45,12 +45,17 @@ static int by_face(const void *a, const void *b)
                               : (x->slot > y->slot) - (x->slot < y->slot);
 }
 
+unda_status dg_check_num_incident(int64_t num_face, int64_t num_slot)
+{
+    if (num_face < 0 || num_face > MAX_SLOT - num_slot)
+        FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
+             (long long)(MAX_SLOT - num_slot));
+    return UNDA_OK;
+}
+
 unda_status dg_grow_incident(unda_solver *s, int64_t num_face)
 {
     struct dg *dg = dg_tables(s);
-    if (num_face < 0 || num_face > MAX_SLOT - solver_num_slot(s))
-        FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
-             (long long)(MAX_SLOT - solver_num_slot(s)));
     return array_grow(&dg->incident, dg->num_incident, dg->num_incident + num_face, sizeof *dg->incident,
                       "incident waves");
 }
@@ -75,6 +80,7 @@ int32_t dg_end_incident(unda_solver *s)
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
                             const int32_t *sign, int32_t *index)
 {
+    TRY(dg_check_num_incident(num_face, solver_num_slot(s)));
     for (int64_t i = 0; i < num_face; i++)
         TRY(dg_check_incident(s, elem[i], face[i], sign[i]));
     TRY(dg_grow_incident(s, num_face));

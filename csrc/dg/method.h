@@ -117,7 +117,9 @@ static inline int64_t dg_num_exact(const unda_solver *s, int64_t num_time)
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
                             const int32_t *sign, int32_t *index);
 void dg_clear_incident(unda_solver *s);
-/* The steps of dg_add_incident: refuses faces; makes room for so many more; adds one, with its slot; ends the wave. */
+/* The steps of dg_add_incident: refuses more faces than there can be slots, of which num_slot are taken; refuses a face;
+ * makes room for so many more; adds one, with its slot; ends the wave. */
+unda_status dg_check_num_incident(int64_t num_face, int64_t num_slot);
 unda_status dg_check_incident(const unda_solver *s, int64_t elem, int32_t face, int32_t sign);
 unda_status dg_grow_incident(unda_solver *s, int64_t num_face);
 void dg_put_incident(unda_solver *s, int64_t elem, int32_t face, int32_t sign);

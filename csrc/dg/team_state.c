@@ -43,9 +43,7 @@ unda_status dg_team_add_incident(unda_solver *s, int64_t num_face, const int64_t
     struct dg_team *team = dg_team_of(s);
     int64_t num_slot = team->num_exact_face + team->num_incident;
     SCRATCH int64_t *count = NULL;
-    if (num_face < 0 || num_face > MAX_SLOT - num_slot)
-        FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
-             (long long)(MAX_SLOT - num_slot));
+    TRY(dg_check_num_incident(num_face, num_slot));
     TRY(array_try(&count, team->num_part, sizeof *count, "incident waves"));
     for (int64_t i = 0; i < num_face; i++) {
         if (elem[i] < 0 || elem[i] >= team->mesh->num_elem)

@@ -194,6 +194,92 @@ static void refuse_teams(struct rig *rig)
     CALL(unda_solver_get_member(rig->solver, 0, &unsized));
 }
 
+static int32_t alone(void *of, int64_t num_byte, void *bytes)
+{
+    (void)of, (void)num_byte, (void)bytes;
+    return 0;
+}
+
+static int32_t none_starts(int32_t num, void *request)
+{
+    (void)num, (void)request;
+    return 1;
+}
+
+static int32_t none_ends(int32_t num, void *request, void *status)
+{
+    (void)num, (void)request, (void)status;
+    return 1;
+}
+
+/* One of two processes, whose other one does not exist. */
+static void refuse_ranks(struct rig *rig)
+{
+    double material[2 * NUM_ELEM];
+    int32_t part[NUM_ELEM];
+    int64_t place[NUM_ELEM];
+    char request[2];
+    for (int i = 0; i < NUM_ELEM; i++) {
+        material[i] = material[NUM_ELEM + i] = 1;
+        part[i] = i >= NUM_ELEM / 2;
+        place[i] = i;
+    }
+    const unda_solver_options fine = {
+        .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material};
+    const unda_ranks two = {
+        .size_bytes = sizeof two, .num_rank = 2, .num_elem = NUM_ELEM, .place = place, .unite = alone};
+    const unda_requests given = {
+        .size_bytes = sizeof given, .num = 2, .request = request, .start = none_starts, .wait = none_ends};
+    unda_message message = {.size_bytes = sizeof message}, unsized_message = {0};
+    unda_drive drive = {.size_bytes = sizeof drive, .num_time = 1};
+    unda_solver *solver = NULL;
+    unda_mesh *local = NULL;
+#define RANKS(assignment)                                                                                    \
+    do {                                                                                                     \
+        unda_ranks o = two;                                                                                  \
+        o.assignment;                                                                                        \
+        printf("ranks." #assignment "=%d %s\n", unda_solver_new_rank(&solver, local, &fine, &o),             \
+               unda_error());                                                                                \
+    } while (0)
+#define REQUESTS(assignment)                                                                                 \
+    do {                                                                                                     \
+        unda_requests o = given;                                                                             \
+        o.assignment;                                                                                        \
+        printf("requests." #assignment "=%d %s\n", unda_solver_set_requests(solver, &o), unda_error());      \
+    } while (0)
+    if (unda_mesh_part(&local, rig->mesh, 2, part, 0) != UNDA_OK)
+        return;
+    CALL(unda_solver_new_rank(NULL, local, &fine, &two));
+    CALL(unda_solver_new_rank(&solver, NULL, &fine, &two));
+    CALL(unda_solver_new_rank(&solver, local, NULL, &two));
+    CALL(unda_solver_new_rank(&solver, local, &fine, NULL));
+    CALL(unda_solver_new_rank(&solver, rig->mesh, &fine, &two)); /* no part */
+    RANKS(size_bytes -= 8);
+    RANKS(num_rank = 3);
+    RANKS(which = 1);
+    RANKS(place = NULL);
+    RANKS(unite = NULL);
+    CALL(unda_solver_get_message(NULL, 0, &message));
+    CALL(unda_solver_get_message(rig->solver, 0, &message)); /* of one process */
+    CALL(unda_solver_set_requests(NULL, &given));
+    CALL(unda_solver_set_requests(rig->solver, &given));
+    if (unda_solver_new_rank(&solver, local, &fine, &two) == UNDA_OK) {
+        CALL(unda_solver_get_message(solver, 1, &message));
+        CALL(unda_solver_get_message(solver, -1, &message));
+        CALL(unda_solver_get_message(solver, 0, NULL));
+        CALL(unda_solver_get_message(solver, 0, &unsized_message));
+        CALL(unda_solver_set_requests(solver, NULL));
+        REQUESTS(size_bytes = 0);
+        REQUESTS(num = -1);
+        REQUESTS(request = NULL);
+        REQUESTS(start = NULL);
+        REQUESTS(wait = NULL);
+        CALL(unda_solver_rhs(solver, &drive)); /* without requests */
+    }
+    unda_solver_free(solver);
+    unda_mesh_free(local);
+}
+
 static void refuse_options(struct rig *rig)
 {
     static const double zeros[2 * NUM_ELEM];
@@ -494,6 +580,7 @@ unda_status refusals(void)
     refuse_elements();
     refuse_options(&rig);
     refuse_teams(&rig);
+    refuse_ranks(&rig);
     refuse_questions(rig.solver);
     refuse_grids(rig.solver);
     refuse_state(rig.solver);
