@@ -48,6 +48,7 @@ def test_a_sweep_on_dask_has_its_orders(tmp_path):
     assert (tmp_path / "sweep_dask.png").stat().st_size > 20000
 
 
+@pytest.mark.slow  # tests/dg/test_team_cuda.py compares bits
 @pytest.mark.gpu_or_stand_in
 def test_two_devices_have_the_traces_of_one(tmp_path):
     cuda_device.prepare()

@@ -102,7 +102,8 @@ def test_the_stable_step_is_that_of_one_device():
     assert parts.energy() == pytest.approx(one.energy(), rel=1e-9)
 
 
-@pytest.mark.parametrize("order", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["1", "2"])
 def test_the_order_of_streams_does_not_matter(monkeypatch, order):
     """Every other stream runs as early as events let it, the others as late as they can."""
     if REAL:
