@@ -33,7 +33,7 @@ def test_a_source_of_sound_has_its_exact_amplitude_beside_a_wall_and_without(wal
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("shear", "moment", "injection")))
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("shear", "moment", "injection", "force")))
         for name in point_sources.SOURCES
     ],
 )

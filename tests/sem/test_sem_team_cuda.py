@@ -187,7 +187,8 @@ def test_without_peer_access_forces_go_through_the_host(monkeypatch):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("transport", ["auto", pytest.param("host", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["auto", "host"])
 def test_a_team_names_its_devices_and_their_memory(transport):
     mesh, medium = mesh_for("sheared", "free"), unda.Elastic(rho=1.0, vp=1.0, vs=0.5)
     options = {"degree": 2, "device": devices(3), "transport": transport}
