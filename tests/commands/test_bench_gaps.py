@@ -30,6 +30,7 @@ def read(tmp_path, figure="4"):
     return json.loads((tmp_path / f"gaps_figure{figure}.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_rows_of_the_ladder_agree_with_each_other(tmp_path, small, capsys):
     bench(tmp_path, "--figures", "4")

@@ -26,6 +26,7 @@ def bench(tmp_path, *words, device="cuda"):
     return json.loads(path.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_rows_agree_with_each_other(tmp_path, capsys):
     result = bench(tmp_path)

@@ -227,6 +227,7 @@ def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsy
         assert found == [passed, passed, False]
 
 
+@pytest.mark.slow
 def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys, tmp_path):
     path = tmp_path / "folder" / "loh1.json"
     assert main(["verify", "loh1", "--quick", "--device", "cpu", "--json", str(path)]) == 0

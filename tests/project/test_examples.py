@@ -61,6 +61,7 @@ def test_two_devices_are_named_where_there_is_none(tmp_path):
     assert said.startswith("no CUDA device: this example needs one")
 
 
+@pytest.mark.slow
 def test_the_layered_model_loses_energy_and_is_reciprocal(tmp_path):
     said = run(tmp_path, "layered_elastic.py", "--quick")
     assert "energy" in said and "exchanged" in said
@@ -115,6 +116,7 @@ def test_four_methods_have_the_same_traces(tmp_path):
     assert (tmp_path / "four_methods.png").stat().st_size > 50000
 
 
+@pytest.mark.slow
 def test_two_methods_agree_on_a_hill(tmp_path):
     assert run(tmp_path, "hill.py", "--quick").count("misfit") == 4
     with np.load(tmp_path / "hill.npz") as found:

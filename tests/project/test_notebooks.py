@@ -49,7 +49,17 @@ def test_there_are_notebooks_and_they_are_kept_without_output():
         assert not any(cell.get("outputs") for cell in cells)
 
 
-@EACH
+#: Those whose problems other default tests have.
+ELSEWHERE = ("03_elastic", "04_maxwell")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in ELSEWHERE))
+        for path in NOTEBOOKS
+    ],
+)
 def test_it_runs_quickly(path, tmp_path, monkeypatch):
     monkeypatch.setenv("UNDA_QUICK", "1")
     assert pictures(path, tmp_path, monkeypatch)
