@@ -114,7 +114,7 @@ def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[s
             one = one or row
             same = split == "strong" and row["state"].tobytes() == one["state"].tobytes()
             row["same_bits"] = str(same) if split == "strong" else "-"
-            row["efficiency"] = 100 * row["gdof_per_second"] / one["gdof_per_second"] / row["devices"]
+            row["efficiency"] = 100 * (row["gdof_per_second"] / one["gdof_per_second"] / row["devices"])
             yield {name: value for name, value in row.items() if name != "state"}
 
 
