@@ -67,17 +67,12 @@ unda_status dg_rank_begin_messages(unda_solver *part)
     const unda_requests *r = part->exchange->requests;
     if (part->exchange->bytes && !r)
         FAIL(UNDA_ERR_ARG, "this process has messages and no requests, expected unda_solver_set_requests");
-    if (r && r->num && r->start(r->num, r->request))
-        FAIL(UNDA_ERR_INTERNAL, "%d messages of a stage could not be started", r->num);
-    return UNDA_OK;
+    return ranks_start(r);
 }
 
 unda_status dg_rank_end_messages(unda_solver *part)
 {
-    const unda_requests *r = part->exchange->requests;
-    if (r && r->num && r->wait(r->num, r->request, r->status))
-        FAIL(UNDA_ERR_INTERNAL, "%d messages of a stage did not arrive", r->num);
-    return UNDA_OK;
+    return ranks_wait(part->exchange->requests);
 }
 
 static const struct transport messages = {
@@ -125,8 +120,7 @@ unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *m
 unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests)
 {
     struct exchange *x = own_part(s)->exchange;
-    if (requests->num < 0 || (requests->num && (!requests->request || !requests->start || !requests->wait)))
-        FAIL(UNDA_ERR_ARG, "num is %d, or request, start or wait of unda_requests is NULL", requests->num);
+    TRY(ranks_check_requests(requests));
     if (!x->requests)
         TRY(array_own(&dg_team_of(s)->owned, &x->requests, 1, sizeof *requests, "requests"));
     *x->requests = *requests;

@@ -281,15 +281,37 @@ unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- slabs ---- */
 
+/* Where plane x of an array begins, ghosts included. */
+static char *plane_at(const unda_solver *s, int array, int64_t x)
+{
+    const struct fd_cpu *t = fd_cpu(s);
+    int64_t real = s->real_bytes, half = fd_tables(s)->half;
+    int64_t row = half * t->stride[1] + 64 / real; /* from a plane's beginning to its node (0, 0) */
+    return (char *)fd_cpu_array(t, array) + (t->origin - row + x * t->stride[0]) * real;
+}
+
+int64_t fd_cpu_plane_bytes(const unda_solver *s)
+{
+    return fd_cpu(s)->stride[0] * s->real_bytes;
+}
+
 unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count)
 {
-    const struct fd_cpu *a = fd_cpu(from), *b = fd_cpu(to);
-    int64_t real = from->real_bytes, half = fd_tables(from)->half, step = a->stride[0];
-    int64_t row = half * a->stride[1] + 64 / real; /* from a plane's beginning to its node (0, 0) */
-    memcpy((char *)fd_cpu_array(b, array) + (b->origin - row + place * step) * real,
-           (const char *)fd_cpu_array(a, array) + (a->origin - row + plane * step) * real,
-           (size_t)(count * step * real));
+    memcpy(plane_at(to, array, place), plane_at(from, array, plane),
+           (size_t)(count * fd_cpu_plane_bytes(from)));
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_staging(unda_solver *s, int64_t bytes, char **host)
+{
+    return array_own(&fd_cpu(s)->owned, host, bytes, 1, "messages");
+}
+
+unda_status fd_cpu_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in)
+{
+    char *at = plane_at(s, array, plane);
+    memcpy(out ? out : at, out ? at : in, (size_t)(count * fd_cpu_plane_bytes(s)));
     return UNDA_OK;
 }
 

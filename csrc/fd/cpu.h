@@ -98,12 +98,16 @@ unda_status fd_cpu_reserve(unda_solver *s);
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
+int64_t fd_cpu_plane_bytes(const unda_solver *s);
+unda_status fd_cpu_staging(unda_solver *s, int64_t bytes, char **host);
+unda_status fd_cpu_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
 void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values);
 /* What the engines have in common. */
 #define FD_CPU_ENGINE                                                                                        \
     .base.name = "cpu", .base.destroy = fd_cpu_destroy, .base.drive = fd_cpu_drive,                          \
     .base.find_bad = fd_cpu_find_bad, .base.list_points = fd_cpu_list_points,                                \
     .base.reserve = fd_cpu_reserve, .box = fd_cpu_box, .gather = fd_cpu_gather, .clear = fd_cpu_clear,       \
-    .memory = fd_cpu_memory, .send = fd_cpu_send, .values = fd_cpu_values
+    .memory = fd_cpu_memory, .send = fd_cpu_send, .plane_bytes = fd_cpu_plane_bytes,                         \
+    .staging = fd_cpu_staging, .carry = fd_cpu_carry, .values = fd_cpu_values
 
 #endif

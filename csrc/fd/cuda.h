@@ -36,6 +36,7 @@ struct fd_cuda {
     struct gpu_stream *stream;
     struct gpu_stream *away; /* of border planes and their copies to other slabs; NULL: no slab */
     struct gpu_event *before, *made, *sent;
+    char *message; /* page-locked: planes on their way to and from other processes */
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
@@ -119,9 +120,14 @@ unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t 
                          int64_t count);
 unda_status fd_cuda_sent(unda_solver *s);
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
+int64_t fd_cuda_plane_bytes(const unda_solver *s);
+unda_status fd_cuda_staging(unda_solver *s, int64_t bytes, char **host);
+unda_status fd_cuda_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
+unda_status fd_cuda_packed(unda_solver *s);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
-    .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
+    .plane_bytes = fd_cuda_plane_bytes, .staging = fd_cuda_staging, .carry = fd_cuda_carry,                  \
+    .packed = fd_cuda_packed, .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -1,4 +1,5 @@
-/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not. A stream beside
+/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not, or to and from memory of
+ * the host for another process. A stream beside
  * the engine's, whose blocks start first, computes border planes and copies them away, while planes inside are
  * computed. In each pass
  *     beside:  waits for the pass before, and for what neighbours sent -> border planes (made) -> copies (sent)
@@ -22,6 +23,7 @@ void fd_cuda_send_free(unda_solver *s)
     gpu_event_free(t->made);
     gpu_event_free(t->sent);
     gpu_stream_free(t->away);
+    gpu_host_free(t->gpu, t->message);
 }
 
 unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
@@ -57,11 +59,36 @@ static gpu_ptr plane_at(const unda_solver *s, int array, int64_t x)
     return fd_cuda_array(t, array) + (gpu_ptr)((t->origin - before + x * t->plane) * s->real_bytes);
 }
 
+int64_t fd_cuda_plane_bytes(const unda_solver *s)
+{
+    return fd_cuda(s)->plane * s->real_bytes;
+}
+
 unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                          int64_t count)
 {
     return gpu_copy_async(fd_cuda(from)->away, plane_at(to, array, place), plane_at(from, array, plane),
-                          count * fd_cuda(from)->plane * from->real_bytes);
+                          count * fd_cuda_plane_bytes(from));
+}
+
+unda_status fd_cuda_staging(unda_solver *s, int64_t bytes, char **host)
+{
+    TRY(gpu_host_alloc(fd_cuda(s)->gpu, &fd_cuda(s)->message, bytes, "messages"));
+    *host = fd_cuda(s)->message;
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in)
+{
+    gpu_ptr at = plane_at(s, array, plane);
+    int64_t bytes = count * fd_cuda_plane_bytes(s);
+    return out ? gpu_download_async(fd_cuda(s)->away, out, at, bytes)
+               : gpu_upload_async(fd_cuda(s)->away, at, in, bytes);
+}
+
+unda_status fd_cuda_packed(unda_solver *s)
+{
+    return gpu_sync(fd_cuda(s)->away);
 }
 
 unda_status fd_cuda_sent(unda_solver *s)

@@ -37,7 +37,7 @@ static unda_status read_window(unda_solver *s, struct window *w, void *raw, int 
                 slot++;
             wanted[slot] = true;
             w->plane[slot] = plane[i];
-            TRY(fd_planes(s, array, plane[i], 1, raw, NULL));
+            TRY(fd_planes(s, array, fd_held(fd_tables(s), plane[i]), 1, raw, NULL));
             for (int64_t k = 0; k < count; k++)
                 w->values[slot][k] = real_get(s, raw, k);
         }
@@ -65,13 +65,12 @@ static unda_status read_planes(unda_solver *s, struct work *w, int64_t x)
     return UNDA_OK;
 }
 
-unda_status fd_energy(unda_solver *s, double *energy)
+unda_status fd_add_energies(unda_solver *s, double *sum)
 {
     const struct fd *fd = fd_tables(s);
     int64_t count = fd->axis[1].total * fd->axis[2].total, around = 2 * fd->half + 1;
     SCRATCH double *values = NULL;
     SCRATCH void *raw = NULL;
-    double sum = 0;
     TRY(fd_need_material(s));
     TRY(array_try(&values, (fd->num_array * around + fd->num_material * 2) * count, sizeof *values,
                   "planes"));
@@ -84,11 +83,23 @@ unda_status fd_energy(unda_solver *s, double *energy)
             w.window[i].values[k] = values + planes++ * count;
         }
     }
-    for (int64_t x = 0; x < fd->axis[0].total; x++) {
+    for (int64_t x = fd->begin; x < fd->end; x++) {
         TRY(read_planes(s, &w, x));
-        fd->scheme->add_energy(fd, &w.planes, x, &sum);
+        fd->scheme->add_energy(fd, &w.planes, x, sum);
     }
-    *energy = sum * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h /
-              (fd->scheme->energy_unit ? fd->scheme->energy_unit(fd) : 2);
+    return UNDA_OK;
+}
+
+double fd_energy_of(const struct fd *fd, double sum)
+{
+    return sum * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h /
+           (fd->scheme->energy_unit ? fd->scheme->energy_unit(fd) : 2);
+}
+
+unda_status fd_energy(unda_solver *s, double *energy)
+{
+    double sum = 0;
+    TRY(fd_add_energies(s, &sum));
+    *energy = fd_energy_of(fd_tables(s), sum);
     return UNDA_OK;
 }

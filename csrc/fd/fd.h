@@ -168,6 +168,12 @@ struct fd_engine {
     unda_status (*settle)(unda_solver *s);
     unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
+    /* Between processes, of planes with their images and padding: bytes of one; memory of the host that lives as long as
+     * the engine; planes of an array out or in, on devices queued as by `send`; waits until all are out (NULL: they are). */
+    int64_t (*plane_bytes)(const unda_solver *s);
+    unda_status (*staging)(unda_solver *s, int64_t bytes, char **host);
+    unda_status (*carry)(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
+    unda_status (*packed)(unda_solver *s);
     /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
     unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
     /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
@@ -245,6 +251,12 @@ static inline bool fd_cut(const struct fd *fd, int side)
     bool part = fd->end - fd->begin < fd->axis[0].total;
     return part &&
            (fd->axis[0].side[0] == SIDE_PERIODIC || (side ? fd->end < fd->axis[0].total : fd->begin > 0));
+}
+/* Where a slab has plane x of the grid, its own or a neighbour's: beyond a periodic side by one period. */
+static inline int64_t fd_held(const struct fd *fd, int64_t x)
+{
+    int64_t num = fd->axis[0].total;
+    return x < fd->begin - fd->half ? x + num : x >= fd->end + fd->half ? x - num : x;
 }
 /* Solver of the whole grid, which knows all sources and materials. */
 static inline unda_solver *fd_whole(unda_solver *s)
@@ -428,8 +440,18 @@ bool fd_staggered_travels(const struct fd *fd, int pass, int field);
 /* staggered/dt.c: the largest step proved stable in the medium that is given [s]. */
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);
 
-/* energy.c: the energy that the scheme conserves. */
+/* rank.c: the solver of this process's slab, to which neighbours have sent materials; s itself where the grid is in one
+ * process. Then of such a solver: `bytes` go to both neighbours and come from them, and a value becomes the largest that
+ * any process has; nothing is done where the grid is in one process. */
+unda_status fd_rank_slab(unda_solver *s, unda_solver **slab);
+unda_status fd_rank_swap(unda_solver *slab, void *const out[2], void *const in[2], int64_t bytes);
+unda_status fd_rank_most(const unda_solver *slab, double *value);
+
+/* energy.c: the energy that the scheme conserves; what the planes of x add that a solver computes, and the energy of all
+ * of these sums. */
 unda_status fd_energy(unda_solver *s, double *energy);
+unda_status fd_add_energies(unda_solver *s, double *sum);
+double fd_energy_of(const struct fd *fd, double sum);
 
 static inline const struct fd_source *fd_source(const unda_solver *s, int32_t i)
 {

@@ -2,6 +2,7 @@
  * schemes (scalar/, staggered/), the state (state.c), materials (material.c), points (points.c), steps (the
  * engines). */
 #include "fd.h"
+#include "rank.h"
 
 #include <math.h>
 #include <string.h>
@@ -163,6 +164,23 @@ static unda_status take_team(unda_solver *s)
     return UNDA_OK;
 }
 
+/* One slab a process, all on devices of one kind. */
+static unda_status create_rank(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    struct fd *fd;
+    const unda_ranks *ranks = s->ranks;
+    if (mesh || ranks->num_rank < 1 || ranks->which < 0 || ranks->which >= ranks->num_rank)
+        FAIL(UNDA_ERR_ARG, "a mesh is given, or which is %d, expected a grid and a process within 0..%d",
+             ranks->which, ranks->num_rank - 1);
+    TRY(create(s, mesh, o));
+    fd = fd_tables(s);
+    TRY(array_own(&fd->owned, &fd->slab_device, ranks->num_rank, sizeof *fd->slab_device, "slabs"));
+    fd->num_slab = ranks->num_rank;
+    for (int32_t i = 0; i < fd->num_slab; i++)
+        fd->slab_device[i] = o->device;
+    return UNDA_OK;
+}
+
 static unda_status create_team(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     TRY(create(s, mesh, o));
@@ -258,9 +276,17 @@ static unda_status rest(unda_solver *s)
     .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                      \
     .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                    \
     .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,               \
-    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample, .energy = fd_energy,    \
+    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample,                         \
     .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,        \
     .set_material = fd_set_material, .medium_dt = medium_dt
-static const struct method team = {FD_METHOD, .engine = fd_slabs_engine, .create = create_team,
-                                   .member = fd_slabs_member, .forecast = forecast_team};
-const struct method fd_method = {FD_METHOD, .team = &team, .engine = engine, .create = create};
+static const struct method team = {FD_METHOD,           .engine = fd_slabs_engine, .create = create_team,
+                                   .energy = fd_energy, .member = fd_slabs_member, .forecast = forecast_team};
+static const struct method rank = {FD_METHOD,
+                                   .engine = fd_slabs_engine,
+                                   .create = create_rank,
+                                   .energy = fd_rank_energy,
+                                   .member = fd_rank_member,
+                                   .message = fd_rank_message,
+                                   .set_requests = fd_rank_set_requests};
+const struct method fd_method = {FD_METHOD,        .team = &team,    .rank = &rank,
+                                 .engine = engine, .create = create, .energy = fd_energy};

@@ -5,39 +5,20 @@
  * Every node is computed by the same operations whatever the cuts. All that looks at a state from outside
  * (energies, files, points, materials) sees the whole grid, through `box`, `gather` and `memory`.
  * Not here: what one slab owns (slab.c), copies (cpu.c, cuda_send.c). */
-#include "fd.h"
+#include "slabs.h"
 
 #include "../base/parallel.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-struct slab {
-    unda_solver solver;
-    struct fd fd;
-};
-struct slabs {
-    int32_t num;
-    struct slab *slab;
-    double *values; /* at the nodes of one list of receivers, at once */
-    int64_t material_version;
-    bool reached; /* all neighbours' memory is */
-};
-
-static struct slabs *slabs(const unda_solver *s)
-{
-    return s->data;
-}
-static unda_solver *slab_of(const unda_solver *s, int32_t i)
-{
-    return &slabs(s)->slab[i].solver;
-}
 static const struct fd_engine *one(const unda_solver *s) /* of a slab */
 {
-    const struct fd_scheme *scheme = fd_tables(s)->scheme;
-    return fd_tables(s)->slab_device[0] == UNDA_DEVICE_CPU ? scheme->cpu : scheme->cuda;
+    return fd_slab_engine(s);
 }
 
-#define EACH(s, c) for (int32_t c = 0; c < slabs(s)->num; c++)
+#define EACH(s, c) for (int32_t c = slabs(s)->first; c < slabs(s)->end; c++)
 
 /* ---- set-up ---- */
 
@@ -52,11 +33,11 @@ static unda_status check(const unda_solver *s)
             FAIL(UNDA_ERR_ARG,
                  "device of slab %d is %d and options.device %d, expected CUDA devices, or %d of all", i,
                  device[i], s->options.device, UNDA_DEVICE_CPU);
-    if (num < planes * fd->num_slab)
+    if (fd->num_slab > 1 && num < planes * fd->num_slab)
         FAIL(UNDA_ERR_ARG,
              "%d slabs of a grid of %lld planes along x, expected at least %lld planes each (2 M + 2 of "
              "order 2 M): "
-             "fewer devices, or a longer axis x",
+             "fewer devices or processes, or a longer axis x",
              fd->num_slab, (long long)num, (long long)planes);
     if (kernel_is(&s->options, "tiled") || kernel_is(&s->options, "diamond"))
         FAIL(UNDA_ERR_ARG,
@@ -103,8 +84,9 @@ static unda_status cut(unda_solver *s)
     s->data = t;
     TRY(array_try(&t->slab, fd->num_slab, sizeof *t->slab, "slabs"));
     t->num = fd->num_slab;
-    EACH(s, i)
-    {
+    t->first = s->ranks ? s->ranks->which : 0;
+    t->end = s->ranks ? t->first + 1 : t->num;
+    for (int32_t i = 0; i < t->num; i++) {
         unda_solver *c = slab_of(s, i);
         *c = (unda_solver){.options = s->options,
                            .method = s->method,
@@ -123,9 +105,10 @@ static unda_status cut(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct slabs *t = slabs(s);
-    for (int32_t i = 0; i < t->num; i++)
-        if (slab_of(s, i)->data)
-            slab_of(s, i)->engine->destroy(slab_of(s, i));
+    fd_rank_free(s);
+    EACH(s, i)
+    if (slab_of(s, i)->data)
+        slab_of(s, i)->engine->destroy(slab_of(s, i));
     array_free(t->slab);
     array_free(t->values);
     array_free(t);
@@ -158,10 +141,9 @@ static unda_status reach_neighbors(unda_solver *s)
     slabs(s)->reached = true;
     EACH(s, i)
     {
-        int32_t num = slabs(s)->num, near[2] = {(i + num - 1) % num, (i + 1) % num};
         for (int side = 0; side < 2 && one(s)->reach; side++) {
             bool reached;
-            TRY(one(s)->reach(slab_of(s, i), slab_of(s, near[side]), &reached));
+            TRY(one(s)->reach(slab_of(s, i), slab_of(s, slab_beside(slabs(s), i, side)), &reached));
             slabs(s)->reached = slabs(s)->reached && reached;
         }
     }
@@ -181,7 +163,7 @@ static unda_status create(unda_solver *s)
         s->compile_seconds += c->compile_seconds;
         s->threads = c->threads;
     }
-    return reach_neighbors(s);
+    return s->ranks ? fd_rank_new(s, s->ranks) : reach_neighbors(s);
 }
 
 static unda_status retime(unda_solver *s)
@@ -197,7 +179,7 @@ static unda_status retime(unda_solver *s)
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    one(s)->base.describe(slab_of(s, 0), info);
+    one(s)->base.describe(slab_of(s, slabs(s)->first), info);
 }
 
 static unda_status compile(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
@@ -227,9 +209,12 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Planes of slabs that are not here read as 0, and are not written. */
 static unda_status box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
     int64_t plane = box->num[1] * box->num[2] * s->real_bytes, end = box->first[0] + box->num[0];
+    if (out && slabs(s)->rank)
+        memset(out, 0, (size_t)(box->num[0] * plane));
     EACH(s, i)
     {
         const struct fd *fd = &slabs(s)->slab[i].fd;
@@ -248,6 +233,8 @@ static unda_status memory(unda_solver *s, int number, int64_t first, int64_t cou
 {
     const struct fd_memory *whole = &fd_tables(s)->memory[number];
     int64_t plane = whole->num[1] * whole->num[2] * s->real_bytes;
+    if (out && slabs(s)->rank)
+        memset(out, 0, (size_t)(count * plane));
     EACH(s, i)
     {
         const struct fd_memory *own = &slabs(s)->slab[i].fd.memory[number];
@@ -269,16 +256,20 @@ static int32_t owner_of(const unda_solver *s, int64_t node)
     return i;
 }
 
-/* Nodes one after the other of one slab at once. */
+/* Nodes one after the other of one slab at once; all processes ask for the same ones. */
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
+    const struct slabs *t = slabs(s);
+    if (t->rank)
+        memset(values, 0, sizeof *values * (size_t)count);
     for (int64_t at = 0, end; at < count; at = end) {
         int32_t owner = owner_of(s, node[at]);
         for (end = at + 1; end < count && owner_of(s, node[end]) == owner;)
             end++;
-        TRY(one(s)->gather(slab_of(s, owner), array, end - at, node + at, values + at));
+        if (owner >= t->first && owner < t->end)
+            TRY(one(s)->gather(slab_of(s, owner), array, end - at, node + at, values + at));
     }
-    return UNDA_OK;
+    return fd_rank_unite(s, values, count * (int64_t)sizeof *values);
 }
 
 static unda_status clear(unda_solver *s)
@@ -297,6 +288,9 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
         if (found >= 0 && (*index < 0 || found < *index))
             *index = found;
     }
+    double least = *index < 0 ? INFINITY : (double)*index; /* a whole number below 2^53 */
+    TRY(fd_rank_least(s, &least));
+    *index = isfinite(least) ? (int64_t)least : -1;
     return UNDA_OK;
 }
 
@@ -315,15 +309,24 @@ static void planes_needed(const struct fd *fd, int array, int64_t *below, int64_
     }
 }
 
-/* Sends planes of an array across all cuts. held: the number of the array that holds it now. */
-static unda_status send_array(unda_solver *s, int array, int held)
+/* Adds an array to what travels. held: the number of the array that holds it now. */
+static void add_array(const struct fd *fd, struct fd_travel *travel, int array, int held)
 {
-    int64_t below, above;
-    planes_needed(fd_tables(s), array, &below, &above);
+    int32_t i = travel->num++;
+    travel->array[i] = array;
+    travel->held[i] = held;
+    planes_needed(fd, array, &travel->below[i], &travel->above[i]);
+}
+
+/* Sends planes of an array across all cuts. */
+static unda_status send_array(unda_solver *s, const struct fd_travel *travel, int which)
+{
+    int64_t below = travel->below[which], above = travel->above[which];
+    int held = travel->held[which];
     EACH(s, i)
     {
         const struct fd *fd = &slabs(s)->slab[i].fd;
-        int32_t low = (i + slabs(s)->num - 1) % slabs(s)->num, high = (i + 1) % slabs(s)->num;
+        int32_t low = slab_beside(slabs(s), i, 0), high = slab_beside(slabs(s), i, 1);
         if (fd_cut(fd, 0) && above > 0)
             TRY(one(s)->send(slab_of(s, i), slab_of(s, low), held, fd->begin, slabs(s)->slab[low].fd.end,
                              above));
@@ -332,6 +335,20 @@ static unda_status send_array(unda_solver *s, int array, int held)
                              slabs(s)->slab[high].fd.begin - below, below));
     }
     return UNDA_OK;
+}
+
+static unda_status post(unda_solver *s, const struct fd_travel *travel)
+{
+    if (slabs(s)->rank)
+        return fd_rank_post(s, travel);
+    for (int32_t i = 0; i < travel->num; i++)
+        TRY(send_array(s, travel, i));
+    return UNDA_OK;
+}
+
+static unda_status arrive(unda_solver *s, const struct fd_travel *travel)
+{
+    return slabs(s)->rank ? fd_rank_arrive(s, travel) : UNDA_OK;
 }
 
 static unda_status sending(unda_solver *s)
@@ -345,10 +362,9 @@ static unda_status receive(unda_solver *s)
     EACH(s, i) TRY(one(s)->sent ? one(s)->sent(slab_of(s, i)) : UNDA_OK);
     EACH(s, i)
     {
-        int32_t num = slabs(s)->num, near[2] = {(i + num - 1) % num, (i + 1) % num};
-        for (int side = 0; side < 2 && one(s)->receive; side++)
+        for (int side = 0; side < 2 && one(s)->receive && !slabs(s)->rank; side++)
             if (fd_cut(&slabs(s)->slab[i].fd, side))
-                TRY(one(s)->receive(slab_of(s, i), slab_of(s, near[side])));
+                TRY(one(s)->receive(slab_of(s, i), slab_of(s, slab_beside(slabs(s), i, side))));
     }
     return UNDA_OK;
 }
@@ -357,6 +373,17 @@ static unda_status receive(unda_solver *s)
 static bool travels(const struct fd *fd, int pass, int array)
 {
     return fd->physics ? fd_staggered_travels(fd, pass, array) : array == FD_P;
+}
+
+/* What travels after a pass; fresh: of step number `time`, else as the state holds it. */
+static struct fd_travel after_pass(const unda_solver *s, int pass, bool fresh, int64_t time)
+{
+    const struct fd *fd = fd_tables(s);
+    struct fd_travel travel = {.num = 0};
+    for (int array = 0; array < fd->num_field; array++)
+        if (travels(fd, pass, array))
+            add_array(fd, &travel, array, fresh ? one(s)->fresh(array, time) : array);
+    return travel;
 }
 
 unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *member)
@@ -389,8 +416,24 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
     return UNDA_OK;
 }
 
-/* What a state that may have been set needs of neighbours. */
-static unda_status open(unda_solver *s)
+struct fd_travel fd_travel_after(const unda_solver *s, int pass)
+{
+    return after_pass(s, pass, false, 0);
+}
+
+struct fd_travel fd_travel_all(const struct fd *fd, int array)
+{
+    return (struct fd_travel){
+        .num = 1, .array = {array}, .held = {array}, .below = {fd->half}, .above = {fd->half}};
+}
+
+unda_status fd_slabs_travel(unda_solver *s, const struct fd_travel *travel)
+{
+    TRY(post(s, travel));
+    return arrive(s, travel);
+}
+
+unda_status fd_slabs_open(unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     EACH(s, i)
@@ -399,54 +442,65 @@ static unda_status open(unda_solver *s)
         TRY(one(s)->open(slab_of(s, i)));
     }
     TRY(sending(s));
-    for (int pass = 0; pass < fd->scheme->num_pass; pass++)
-        for (int array = 0; array < fd->num_field; array++)
-            if (travels(fd, pass, array))
-                TRY(send_array(s, array, array));
-    for (int i = 0; i < fd->num_material && slabs(s)->material_version != fd->material_version; i++)
-        TRY(send_array(s, FD_MATERIAL + i, FD_MATERIAL + i));
+    for (int pass = 0; pass < fd->scheme->num_pass; pass++) {
+        struct fd_travel state = fd_travel_after(s, pass);
+        TRY(fd_slabs_travel(s, &state));
+    }
+    for (int i = 0; i < fd->num_material && slabs(s)->material_version != fd->material_version; i++) {
+        struct fd_travel material = {.num = 0};
+        add_array(fd, &material, FD_MATERIAL + i, FD_MATERIAL + i);
+        TRY(fd_slabs_travel(s, &material));
+    }
     slabs(s)->material_version = fd->material_version;
     return receive(s);
+}
+
+unda_status fd_slabs_settle(unda_solver *s)
+{
+    EACH(s, i) TRY(one(s)->settle ? one(s)->settle(slab_of(s, i)) : UNDA_OK);
+    return UNDA_OK;
 }
 
 /* ---- steps ---- */
 
 static unda_status pass(unda_solver *s, int pass, int64_t time)
 {
-    const struct fd *fd = fd_tables(s);
+    const struct fd_travel made = after_pass(s, pass, true, time);
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_BORDER));
-    for (int array = 0; array < fd->num_field; array++)
-        if (travels(fd, pass, array))
-            TRY(send_array(s, array, one(s)->fresh(array, time)));
+    TRY(post(s, &made));
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_INSIDE));
+    TRY(arrive(s, &made));
     return receive(s);
 }
 
 /* The samples of a list of nodes, from the slabs that they lie in, weighed like those of one solver. */
-static void take_samples(unda_solver *s, int32_t list, const struct receiver_group *group,
-                         const struct fd_nodes *nodes)
+static unda_status take_samples(unda_solver *s, int32_t list, const struct receiver_group *group,
+                                const struct fd_nodes *nodes)
 {
     double *values = slabs(s)->values;
     int64_t count = receiver_num_since(group, s->begin, s->step);
     int32_t threads = parallel_few(s->options.threads);
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = 0;
+        if (slabs(s)->rank)
+            memset(values, 0, sizeof *values * (size_t)nodes->num_node);
         EACH(s, k)
         {
             const struct fd *fd = &slabs(s)->slab[k].fd;
+            int64_t at = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd)).first;
             one(s)->values(slab_of(s, k), list, i, values + at);
-            at += fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd)).num;
         }
+        TRY(fd_rank_unite(s, values, nodes->num_node * (int64_t)sizeof *values));
 #pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
         for (int64_t p = 0; p < nodes->num_point; p++)
             fd_add_sample(s, group, nodes, i * nodes->num_point + p, fd_weigh(nodes, p, values));
     }
+    return UNDA_OK;
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     int32_t list = 0;
-    TRY(open(s));
+    TRY(fd_slabs_open(s));
     for (int64_t time = 0; time < num_step; time++) {
         for (int p = 0; p < fd_tables(s)->scheme->num_pass; p++)
             TRY(pass(s, p, time));
@@ -456,15 +510,15 @@ static unda_status run(unda_solver *s, int64_t num_step)
     s->step += num_step;
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t n = 0; n < fd_num_nodes(s->groups[g]); n++)
-            take_samples(s, list++, s->groups[g], fd_nodes_of(s->groups[g], n));
+            TRY(take_samples(s, list++, s->groups[g], fd_nodes_of(s->groups[g], n)));
     return UNDA_OK;
 }
 
 static unda_status rest(unda_solver *s)
 {
     TRY(fd_need_material(s));
-    TRY(open(s));
-    EACH(s, i) TRY(one(s)->settle ? one(s)->settle(slab_of(s, i)) : UNDA_OK);
+    TRY(fd_slabs_open(s));
+    TRY(fd_slabs_settle(s));
     EACH(s, i) TRY(one(s)->rest(slab_of(s, i)));
     return UNDA_OK;
 }
@@ -478,7 +532,7 @@ static unda_status drive(unda_solver *s, const unda_drive *given)
         update(s, i);
         TRY(one(s)->base.drive(slab_of(s, i), given));
     }
-    return UNDA_OK;
+    return fd_rank_unite(s, NULL, 0); /* none begins steps that another cannot take */
 }
 
 static unda_status list_points(unda_solver *s)

@@ -1,10 +1,31 @@
-/* ranks.c: united values of processes. Not here: messages of a stage (exchange.h). */
+/* ranks.c: united values of processes; their messages. Not here: what travels (exchange.h, fd/slabs.c). */
 #include "ranks.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { BATCH = 1 << 28 }; /* bytes at a time: libraries of messages count in 32 bits */
+
+unda_status ranks_check_requests(const unda_requests *r)
+{
+    if (r->num < 0 || (r->num && (!r->request || !r->start || !r->wait)))
+        FAIL(UNDA_ERR_ARG, "num is %d, or request, start or wait of unda_requests is NULL", r->num);
+    return UNDA_OK;
+}
+
+unda_status ranks_start(const unda_requests *r)
+{
+    if (r && r->num && r->start(r->num, r->request))
+        FAIL(UNDA_ERR_INTERNAL, "%d messages of a stage could not be started", r->num);
+    return UNDA_OK;
+}
+
+unda_status ranks_wait(const unda_requests *r)
+{
+    if (r && r->num && r->wait(r->num, r->request, r->status))
+        FAIL(UNDA_ERR_INTERNAL, "%d messages of a stage did not arrive", r->num);
+    return UNDA_OK;
+}
 
 unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte)
 {

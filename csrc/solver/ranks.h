@@ -1,9 +1,15 @@
-/* ranks.h: what processes that share a problem tell each other outside of a stage. One operation does it all: the bitwise
- * or, which keeps every bit where all but one give 0. Next: ranks.c. */
+/* ranks.h: what processes that share a problem tell each other: in a stage by messages, whose requests the caller has made;
+ * outside of one by the bitwise or, which keeps every bit where all but one give 0. Next: ranks.c. */
 #ifndef UNDA_RANKS_H
 #define UNDA_RANKS_H
 
 #include "../base/base.h"
+
+/* Refuses requests that cannot be started. */
+unda_status ranks_check_requests(const unda_requests *requests);
+/* Starts all messages; waits for them. NULL: there are none. */
+unda_status ranks_start(const unda_requests *requests);
+unda_status ranks_wait(const unda_requests *requests);
 
 /* Bytes that are 0 where another process has them become whole, on each process; none at all: they meet. */
 unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte);

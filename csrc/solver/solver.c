@@ -144,9 +144,11 @@ static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
     CHECK_SIZE(ranks, unda_ranks);
     if (!s->method->rank)
         FAIL(UNDA_ERR_ARG, "%s runs in one process only, found one of %d", s->method->name, ranks->num_rank);
-    if (!ranks->place || !ranks->unite || mesh->part.num_part != ranks->num_rank ||
-        mesh->part.which != ranks->which)
-        FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d",
+    if (!ranks->unite)
+        FAIL(UNDA_ERR_ARG, "unite is NULL, expected a function that all processes call");
+    if (s->method->on_mesh &&
+        (!ranks->place || mesh->part.num_part != ranks->num_rank || mesh->part.which != ranks->which))
+        FAIL(UNDA_ERR_ARG, "place is NULL, or the mesh is part %d of %d and the process %d of %d",
              mesh->part.which, mesh->part.num_part, ranks->which, ranks->num_rank);
     s->method = s->method->rank;
     s->engine = s->method->engine(&s->options);

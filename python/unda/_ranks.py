@@ -7,6 +7,7 @@ raise what it has found. Not here: messages of a stage (method/messages.py), wha
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import zlib
@@ -129,6 +130,24 @@ class Ranks:
     def threads(self) -> int:
         """CPU threads of this process: its share of the cores that it has together with others."""
         return self._beside[1]
+
+    def same(self, what: str, *values: Any) -> None:
+        """Raise in all processes if one has other values: arrays, bytes, or what repr() tells."""
+        digest = hashlib.sha256()
+        for value in values:
+            array = isinstance(value, np.ndarray)
+            digest.update(
+                value.tobytes() if array else value if isinstance(value, bytes) else repr(value).encode()
+            )
+        self.meet(f"the same {what}")
+        found = self.comm.allgather(digest.digest())
+        other = next((i for i, one in enumerate(found) if one != found[0]), 0)
+        if other:
+            raise _met(
+                ArgumentError(
+                    f"{what} of process {other} are others than those of process 0, expected the same"
+                )
+            )
 
     # ---- numbers ----
 

@@ -13,7 +13,8 @@
  * zeros beyond layers and periods of odd length. A negative lambda counts as 0, which increases K. For a curl
  * (Maxwell) the bound is max R max K times the formula's sum: exact if either is constant. Layers count
  * without their damping. Computed plane by plane, with the rows of the CPU engine; x is stored twice, and 2 M
- * + 1 planes of K D x, in float32. */
+ * + 1 planes of K D x, in float32. One of many processes does so for its slab: of x, and of K D x, of which it has all
+ * planes, M planes are its neighbours' on both sides; the largest ratio is that of all. */
 #include "../../base/parallel.h"
 #include "cpu.h"
 
@@ -35,7 +36,10 @@ struct pair {
 };
 
 struct bound {
-    int slots, threads;
+    bool cut;      /* a slab: of x there are planes from `first` on, neighbours' included; as many slots */
+    int64_t first; /* 0 where the grid is whole */
+    int64_t slots;
+    int threads;
     double least;                         /* spacing [m] */
     float weight[3][MAX_HALF + 1];        /* |D_m| least / h */
     int64_t row, plane, field;            /* values of a row with images along z; of a plane; of all planes */
@@ -66,11 +70,15 @@ static void bound_fill(const unda_solver *s, struct bound *b)
     double weight[MAX_HALF + 1];
     fd_staggered_difference(fd->half, weight);
     b->least = fmin(fd->axis[0].h, fmin(fd->axis[1].h, fd->axis[2].h));
-    b->slots = fd->axis[0].total < 2 * fd->half + 1 ? (int)fd->axis[0].total : 2 * fd->half + 1;
+    b->cut = fd_cut(fd, 0) || fd_cut(fd, 1);
+    b->first = b->cut ? fd->begin - fd->half : 0;
+    b->slots = fd->axis[0].total < 2 * fd->half + 1 ? fd->axis[0].total : 2 * fd->half + 1;
+    if (b->cut)
+        b->slots = fd->end - fd->begin + 2 * fd->half;
     b->threads = parallel_threads(s->options.threads);
     b->row = fd->axis[2].total + 2 * fd->half;
     b->plane = b->row * fd->axis[1].total;
-    b->field = b->plane * fd->axis[0].total;
+    b->field = b->plane * (b->cut ? b->slots : fd->axis[0].total);
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) * b->least / fd->axis[a].h) : 0;
@@ -82,8 +90,9 @@ static float *row_at(const struct fd *fd, const struct bound *b, int field, int6
 {
     const struct staggered *p = fd->physics;
     int64_t slot = (x % b->slots + b->slots) % b->slots, in = y * b->row + fd->half;
-    return staggered_pass(p, field) ? b->stress + ((field - p->first[1]) * b->slots + slot) * b->plane + in
-                                    : b->now + (field - p->first[0]) * b->field + x * b->plane + in;
+    return staggered_pass(p, field)
+               ? b->stress + ((field - p->first[1]) * b->slots + slot) * b->plane + in
+               : b->now + (field - p->first[0]) * b->field + (fd_held(fd, x) - b->first) * b->plane + in;
 }
 
 CLONES static void add_pairs(float *restrict out, float weight, const float *one, const float *other,
@@ -174,7 +183,7 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
     const struct fd *fd = fd_tables(s);
     double unit = 1 / unit_of(fd, which);
     int64_t num_y = fd->axis[1].total, num_z = fd->axis[2].total;
-    TRY(fd_planes(s, FD_MATERIAL + which, x, 1, b->raw, NULL));
+    TRY(fd_planes(s, FD_MATERIAL + which, fd_held(fd, x), 1, b->raw, NULL));
 #pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
     for (int64_t y = 0; y <= num_y; y++) {
         int64_t from = (y < num_y ? y : 0) * num_z;
@@ -213,16 +222,12 @@ static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int
     return UNDA_OK;
 }
 
-/* Computes the fields of pass 1 of plane x, unless they are there or beyond a wall or layer. */
-static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x)
+/* The fields of pass 1 of plane x, whose materials are those of plane `plane`. */
+static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int64_t plane)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
-    int64_t plane = image(&fd->axis[0], 0, x), *there = &b->slot_plane[(x % b->slots + b->slots) % b->slots];
-    if (*there == plane || (x != plane && fd->axis[0].side[0] != SIDE_PERIODIC))
-        return UNDA_OK;
     TRY(read_materials(s, b, 1, plane));
-    *there = plane;
 #pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
     for (int64_t y = 0; y < fd->axis[1].total; y++) {
         float *d = b->scratch + omp_get_thread_num() * FD_MAX_DERIVATIVE * b->row, *out[MOST_COUNT];
@@ -234,6 +239,47 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x)
         for (int i = 0; i < p->count[1]; i++)
             fill_row_images(fd, p->first[1] + i, out[i]);
     }
+    return UNDA_OK;
+}
+
+/* The same, unless they are there or beyond a wall or layer. */
+static unda_status need_stress(unda_solver *s, struct bound *b, int64_t x)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t plane = image(&fd->axis[0], 0, x), *there = &b->slot_plane[(x % b->slots + b->slots) % b->slots];
+    if (*there == plane || (x != plane && fd->axis[0].side[0] != SIDE_PERIODIC))
+        return UNDA_OK;
+    TRY(stress_plane(s, b, x, plane));
+    *there = plane;
+    return UNDA_OK;
+}
+
+/* Gives both neighbours the M outermost own planes of a field, and takes theirs. */
+static unda_status swap_field(unda_solver *s, const struct bound *b, int field)
+{
+    const struct fd *fd = fd_tables(s);
+    for (int64_t m = 0; m < fd->half; m++) { /* slots go around */
+        float *out[2], *in[2];
+        for (int side = 0; side < 2; side++) {
+            out[side] = row_at(fd, b, field, side ? fd->end - 1 - m : fd->begin + m, 0) - fd->half;
+            in[side] = row_at(fd, b, field, side ? fd->end + m : fd->begin - 1 - m, 0) - fd->half;
+        }
+        TRY(fd_rank_swap(s, (void **)out, (void **)in, b->plane * (int64_t)sizeof(float)));
+    }
+    return UNDA_OK;
+}
+
+/* All fields of pass 1 of a slab, from x as neighbours have it as well. */
+static unda_status cut_stresses(unda_solver *s, struct bound *b)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct staggered *p = fd->physics;
+    for (int i = 0; i < p->count[0]; i++)
+        TRY(swap_field(s, b, p->first[0] + i));
+    for (int64_t x = fd->begin; x < fd->end; x++)
+        TRY(stress_plane(s, b, x, x));
+    for (int i = 0; i < p->count[1]; i++)
+        TRY(swap_field(s, b, p->first[1] + i));
     return UNDA_OK;
 }
 
@@ -263,7 +309,7 @@ static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int
             for (int64_t z = 0; z < fd->axis[2].total; z++)
                 d[i * b->row + z] = 1;
     for (int i = 0; i < p->count[0]; i++)
-        out[i] = b->next + i * b->field + x * b->plane + y * b->row + fd->half;
+        out[i] = b->next + i * b->field + (x - b->first) * b->plane + y * b->row + fd->half;
     update_row(fd, b, 0, y, d, out);
     for (int i = 0; i < p->count[0]; i++) {
         int field = p->first[0] + i;
@@ -284,11 +330,13 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
 {
     const struct fd *fd = fd_tables(s);
     float most = 0;
-    for (int i = 0; i < b->slots; i++)
+    for (int i = 0; i <= 2 * MAX_HALF; i++)
         b->slot_plane[i] = -1;
-    for (int64_t x = 0; x < fd->axis[0].total; x++) {
-        for (int64_t m = -fd->half; m <= fd->half && scale > 0; m++)
-            TRY(stress_plane(s, b, x + m));
+    if (b->cut && scale > 0)
+        TRY(cut_stresses(s, b));
+    for (int64_t x = fd->begin; x < fd->end; x++) {
+        for (int64_t m = -fd->half; m <= fd->half && scale > 0 && !b->cut; m++)
+            TRY(need_stress(s, b, x + m));
         TRY(read_materials(s, b, 0, x));
 #pragma omp parallel for num_threads(b->threads) reduction(max : most) if (b->plane > LARGE)
         for (int64_t y = 0; y < fd->axis[1].total; y++)
@@ -296,7 +344,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
     }
     SWAP(b->now, b->next);
     *largest = most;
-    return UNDA_OK;
+    return fd_rank_most(s, largest);
 }
 
 /* Iterates until the bound is the formula's, or no longer decreases. */
@@ -324,11 +372,14 @@ static unda_status find_extreme(unda_solver *s, int which, bool largest, double 
     SCRATCH void *plane = NULL;
     TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "stable step"));
     *found = largest ? 0 : INFINITY;
-    for (int64_t x = 0; x < axis[0].total; x++) {
+    for (int64_t x = fd_tables(s)->begin; x < fd_tables(s)->end; x++) {
         TRY(fd_planes(s, FD_MATERIAL + which, x, 1, plane, NULL));
         for (int64_t k = 0; k < axis[1].total * axis[2].total; k++)
             *found = (largest ? fmax : fmin)(*found, real_get(s, plane, k));
     }
+    double sign = largest ? 1 : -1, most = sign * *found;
+    TRY(fd_rank_most(s, &most));
+    *found = sign * most;
     return UNDA_OK;
 }
 
@@ -377,6 +428,7 @@ unda_status fd_staggered_medium_dt(unda_solver *s, double *dt)
     TRY(fd_need_material(s));
     if (!mixed)
         return UNDA_OK;
+    TRY(fd_rank_slab(s, &s));
     TRY(medium_bound(s, formula, &found));
     if (found > formula * (1 + ROUNDING)) /* the same digits in either precision */
         *dt = fmin(*dt, top / sqrt(ceil(found / formula * 1e4) * 1e-4));

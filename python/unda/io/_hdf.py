@@ -164,7 +164,7 @@ def array_shape(group: Any, name: str) -> tuple[int, ...]:
 
 def array(group: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Read a dataset of that type and shape."""
-    return np.asarray(_dataset(group, name, dtype, shape)[()])
+    return np.asarray(dataset(group, name, dtype, shape)[()])
 
 
 _ROWS = 2**16  # at a time
@@ -172,7 +172,7 @@ _ROWS = 2**16  # at a time
 
 def rows(group: Any, name: str, dtype: Any, shape: tuple[int, ...], wanted: np.ndarray) -> np.ndarray:
     """Read rows of a dataset of that type and shape, ascending, without having all of it in memory."""
-    data, found = _dataset(group, name, dtype, shape), np.empty((len(wanted), *shape[1:]), dtype)
+    data, found = dataset(group, name, dtype, shape), np.empty((len(wanted), *shape[1:]), dtype)
     for first in range(0, shape[0], _ROWS):
         begin, end = np.searchsorted(wanted, (first, first + _ROWS))
         if begin < end:
@@ -180,7 +180,7 @@ def rows(group: Any, name: str, dtype: Any, shape: tuple[int, ...], wanted: np.n
     return found
 
 
-def _dataset(group: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> Any:
+def dataset(group: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> Any:
     """Return a dataset, or raise if it is of another type or shape."""
     found = array_shape(group, name)
     data = group[name]

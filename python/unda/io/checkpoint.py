@@ -68,8 +68,8 @@ def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = No
         file's kernel needs, such as tensor cores, goes on with what
         "auto" takes; the log says so.
     comm : mpi4py.MPI.Intracomm, optional
-        The processes that go on with it, each with a part of the mesh; all call this, and all can read the
-        file. How many processes wrote it does not matter.
+        The processes that go on with it, each with a part of the mesh or grid; all call this, and all can
+        read the file. How many processes wrote it does not matter.
 
     Returns
     -------
@@ -114,10 +114,8 @@ def _load(path: Any, device: Any, ranks: Ranks | None) -> DG | SEM | FD:
         same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
         if ranks is not None:
-            if config["method"] != "DG":
-                raise ArgumentError(
-                    f"the file has a simulation of {config['method']}, which runs in one process alone"
-                )
+            if config["method"] == "SEM":
+                raise ArgumentError("the file has a simulation of SEM, which runs in one process alone")
             common["comm"] = ranks
         kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
         sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)
@@ -166,9 +164,7 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
     for name, (number, shape) in part.arrays(sim, history).items():
-        if sim.ranks is None:
-            sim._solver.write(number, 0, _hdf.array(file, name, sim.dtype, shape))
-        else:
-            sim._solver.write(number, 0, _hdf.rows(file, name, sim.dtype, shape, sim.mesh.own_cells))
+        for first, rows in part.rows(file, name, sim, shape):
+            sim._solver.write(number, first, rows)
     part.settle(sim)
     sim._solver.call(lib.unda_solver_set_clock, start, step, history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,27 @@ from ..problem.layer import CPML, Damping
 from . import _hdf
 
 MOST_HISTORY = 0  # levels that the integrator keeps
+_VALUES = 2**20  # of an array at a time
 
 
 def put(file: Any, sim: Any, _history: int) -> None:
-    """Write materials and state of a grid, with the memory variables of its layers, chunk by chunk."""
+    """Write materials and state of a grid, with the memory variables of its layers, chunk by chunk.
+
+    file None: another process writes.
+    """
+    if file is not None:
+        _put_material(file, sim)
+    for name, (number, shape) in arrays(sim, 0).items():
+        array = None if file is None else file.create_dataset(name, shape, sim.dtype)
+        for first, count in _parts(shape):
+            planes = sim._solver.read(number, first, np.empty((count, *shape[1:]), sim.dtype))
+            if sim.ranks is not None:  # those of other processes are 0
+                planes = sim.ranks.united(planes)
+            if array is not None:
+                array[first : first + count] = planes
+
+
+def _put_material(file: Any, sim: Any) -> None:
     if sim._material.row is not None:
         file["material"] = sim._material.row
     else:
@@ -25,11 +43,20 @@ def put(file: Any, sim: Any, _history: int) -> None:
         material = file.create_dataset("material", shape, np.float64)
         for (first, count, _), table in zip(chunks(sim.grid), sim._material.tables(), strict=True):
             material[first : first + count] = table.reshape(count, *shape[1:])
-    for name, (number, shape) in arrays(sim, 0).items():
-        array = file.create_dataset(name, shape, sim.dtype)
-        plane = np.empty((1, *shape[1:]), sim.dtype)
-        for i in range(shape[0]):
-            array[i] = sim._solver.read(number, i, plane)[0]
+
+
+def _parts(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Cut an array into whole planes: the first, their number."""
+    step = max(1, _VALUES // max(1, shape[1] * shape[2]))
+    for first in range(0, shape[0], step):
+        yield first, min(step, shape[0] - first)
+
+
+def rows(file: Any, name: str, sim: Any, shape: tuple[int, ...]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield planes of an array of a file, and the number of the first of them; a process keeps its own."""
+    data = _hdf.dataset(file, name, sim.dtype, shape)
+    for first, count in _parts(shape):
+        yield first, np.asarray(data[first : first + count])
 
 
 def arrays(sim: Any, _history: int) -> dict[str, tuple[int, tuple[int, ...]]]:

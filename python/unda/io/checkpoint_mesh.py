@@ -80,6 +80,14 @@ def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
     return {name: (number, cells) for name, number in numbers.items()}
 
 
+def rows(file: Any, name: str, sim: Any, shape: tuple[int, ...]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield own cells of an array of a file, and the number of the first of them."""
+    if sim.ranks is None:
+        yield 0, _hdf.array(file, name, sim.dtype, shape)
+    else:
+        yield 0, _hdf.rows(file, name, sim.dtype, shape, sim.mesh.own_cells)
+
+
 def outer_data(sim: Any) -> dict[str, Any]:
     """Return what makes the exact solutions on boundaries again."""
     exact = {}

@@ -29,7 +29,7 @@ def _turned(components: list[np.ndarray]) -> Iterator[bytes]:
 
 
 def _fields(sim: Any, names: Sequence[str]) -> list[np.ndarray]:
-    return [sim.get(name) for name in names]
+    return [sim.get(name, gather=True) for name in names]
 
 
 def _parameter(sim: Any, name: str) -> list[np.ndarray]:
@@ -43,6 +43,10 @@ def _parameter(sim: Any, name: str) -> list[np.ndarray]:
 def write_vti(sim: Any, path: Any, fields: Sequence[str] | None, series: Any) -> None:
     """Write a file, see `FD.write_vti`."""
     wanted, path, grid, entries = arrays_of(sim, fields), file_path(path), sim.grid, Series(series)
+    if sim.ranks is not None and sim.ranks.rank:  # process 0 writes what all give
+        for components in wanted.values():
+            _fields(sim, components)
+        return
     extent = " ".join(f"0 {n - 1}" for n in grid.shape)
     head: list[str] = []
     arrays: list[tuple[int, Callable[[], list[np.ndarray]]]] = []

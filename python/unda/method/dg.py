@@ -382,13 +382,6 @@ class DG(Simulation):
         self._refuse_part("check()")
         return check(self)
 
-    def _refuse_part(self, what: str) -> None:
-        if self.ranks is not None:
-            raise ArgumentError(
-                f"{what} looks at the whole problem, of which this process has a part; expected a simulation "
-                "without comm=, of a coarser mesh for instance"
-            )
-
     def _blown_up(self, message: str) -> UnstableError:
         return mesh_blowup.unstable(self, message)
 

@@ -5,7 +5,7 @@ Not here: running it, its sources and receivers (simulation.py), numerics (csrc/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,11 +17,11 @@ from .._parallel import ahead
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import choose_device
-from ..problem.grid import Grid, chunks
+from ..problem.grid import Block, Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
 from . import grid_check, grid_plane, norms, speed
-from ._options import PRECISIONS, Given, Precision, refuse_comm
+from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
 from .fd_options import fd_options
@@ -29,6 +29,7 @@ from .fd_sides import SIDES
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
+from .rank_grid import RankGrid, refuse_absent, refuse_other, take_ranks
 from .simulation import Simulation
 from .slabs import slabs_of
 from .solver import forecast
@@ -85,8 +86,9 @@ class FD(Simulation):
         Measure kernels and settings once (CUDA).
     allow_unstable : bool
         Accept a dt above the stable limit.
-    comm : None
-        Of `DG` alone.
+    comm : mpi4py.MPI.Intracomm, optional
+        The processes that share the problem, each with planes of x, on its CPU threads or its CUDA device; all
+        call this with the same arguments (docs/scaling.md, *Many processes*).
 
     Attributes
     ----------
@@ -97,6 +99,8 @@ class FD(Simulation):
         Nodes along x, y, z with layers.
     team : Slabs or None
         What each of several devices has.
+    own_planes : range
+        The planes of x that this process has: all, but with `comm`.
 
     Raises
     ------
@@ -115,6 +119,8 @@ class FD(Simulation):
     >>> rec["p"].shape == (1, len(rec.t))
     True
     """
+
+    _part: RankGrid | None = None  # what this process has, where others have the rest
 
     def __init__(
         self,
@@ -140,9 +146,17 @@ class FD(Simulation):
         comm: Any = None,
     ) -> None:
         given = Given(locals())
-        refuse_comm("FD", comm)
+        ranks = take_ranks(given)
+        if ranks is None:
+            self._make(given)
+        else:
+            self.ranks = ranks
+            ranks.together("FD", lambda: self._make(given))
+
+    def _make(self, given: Given) -> None:
+        """Make the simulation of these arguments of the constructor."""
         slabs = slabs_of(given)
-        if flag("tune", tune):
+        if flag("tune", given.tune):
             from .tune import tuned_grid
 
             if slabs is not None:
@@ -155,20 +169,30 @@ class FD(Simulation):
                 "allow_unstable", "window",
             )  # fmt: skip
             given.kernel, given.kernel_options = tuned_grid(
-                type(self), grid, medium, given.device, kernel, kernel_options, **same
+                type(self), given.grid, given.medium, given.device, given.kernel, given.kernel_options, **same
             )
+        if self.ranks is not None:
+            refuse_absent(self.ranks, given.medium)
         options, grid_options, self._sides, self._scheme, chosen = fd_options(given)
+        grid, medium = given.grid, given.medium
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
-        allow = flag("allow_unstable", allow_unstable)
+        allow = flag("allow_unstable", given.allow_unstable)
         self.medium, self.fields = medium, self._scheme.fields
         self._material = GridMaterial(medium, grid)
         # A device records 512 nodes a value, in eight times the memory.
         value_bytes = 8 if chosen == "cpu" else 64 * self.dtype.itemsize
         self._points = GridPoints(
-            grid, medium, self._material, self._sides, self._scheme, value_bytes=value_bytes
-        )
-        self._new_solver(options, allow, team=slabs._given() if slabs else _core.NULL)
+            grid, medium, self._material, self._sides, self._scheme, value_bytes=value_bytes,
+            ranks=self.ranks,
+        )  # fmt: skip
+        if self.ranks is not None:
+            refuse_other(self.ranks, medium, options, grid_options)
+            self._part = RankGrid(grid, self.ranks)
+        self._new_solver(options, allow, team=slabs._given() if slabs else _core.NULL, part=self._part)
+        if self._part is not None:
+            low = self._sides["xmin"]
+            self._part.take(self._solver, 0 if isinstance(low, str) else low.width + self._scheme.layer_end)
         if slabs is not None:
             slabs._take(self._solver, (*self.padded[1:], self.dtype.itemsize))
             self.team = slabs
@@ -176,6 +200,8 @@ class FD(Simulation):
         if not grid_options.uniform:
             try:
                 self._give_material()
+                if self.ranks is not None:
+                    self.ranks.same("values of the medium", *self._material.digests())
                 self._settle_dt()
                 self._take_dt(allow)
             except BaseException:
@@ -183,7 +209,7 @@ class FD(Simulation):
                 raise
         own = {
             "method": "FD",
-            "scheme": scheme,
+            "scheme": given.scheme,
             "order": self.order,
             "grid": grid.to_config(),
             "boundary": {
@@ -219,6 +245,10 @@ class FD(Simulation):
         True
         """
         given = Given.of(cls, grid, medium, **keywords)
+        if given.comm is not None:
+            raise ArgumentError(
+                "comm is given; the memory of a process is about that of a slab: device=[...]"
+            )
         slabs = slabs_of(given)
         options, grid_options, *_ = fd_options(given)
         found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
@@ -237,6 +267,19 @@ class FD(Simulation):
             self._give_material()
 
     # ---- description ----
+
+    @property
+    def own_planes(self) -> range:
+        """Planes of x of the user's grid that this process has."""
+        return range(self.grid.shape[0]) if self._part is None else self._part.own
+
+    def _chunks(self) -> Iterator[tuple[int, int, Block]]:
+        """Return the chunks of the grid that have planes of this process."""
+        return chunks(self.grid) if self._part is None else self._part.chunks()
+
+    def _most(self, value: float) -> float:
+        """Return the largest value of all processes."""
+        return float(value) if self.ranks is None else self.ranks.most(value)
 
     @property
     def padded(self) -> tuple[int, int, int]:
@@ -327,7 +370,7 @@ class FD(Simulation):
         """Write a field chunk by chunk."""
         array = self._arrays(name)
         whole = ahead(np.ascontiguousarray, parts)
-        for (first, *_), part in zip(chunks(self.grid), whole, strict=True):
+        for (first, *_), part in zip(self._chunks(), whole, strict=True):
             self._solver.write(array, first, part)
 
     @alone
@@ -344,7 +387,8 @@ class FD(Simulation):
             The new time [s].
         **fields : array_like, float or callable
             ``p`` and ``p_previous`` (one step before), staggered any fields, at their positions
-            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
+            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0. With
+            `comm` also values of own planes alone (`own_planes`).
             Without p_previous, or v (H), dp/dt, or v, is 0 now. Values that a wall fixes at 0 are set to 0,
             such as all normal stresses of a fluid on a free side.
 
@@ -375,10 +419,21 @@ class FD(Simulation):
         self._begin_at(t, self.fields if exact is not None else fields)
 
     @alone
-    def get(self, name: str) -> np.ndarray:
-        """Return a field, or ``p_previous`` (nx, ny, nz), at its positions and time, see `coordinates_of`."""
-        array = self._arrays(name)
-        return self._solver.read(array, 0, np.empty(self.grid.shape, self.dtype))
+    def get(self, name: str, *, gather: bool = False) -> Any:
+        """Return a field, or ``p_previous`` (nx, ny, nz), at its positions and time, see `coordinates_of`.
+
+        Parameters
+        ----------
+        name : str
+        gather : bool
+            Where processes share the problem: return the whole field in process 0 and None in the others,
+            instead of the planes `own_planes` in each.
+        """
+        array, planes = self._arrays(name), self.own_planes
+        own = np.empty((len(planes), *self.grid.shape[1:]), self.dtype)
+        if len(planes):
+            self._solver.read(array, planes.start, own)
+        return own if not flag("gather", gather) or self._part is None else self._part.gathered(own)
 
     def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
         """Return number and shape of each array of the state: fields with layers, and memory of these."""
@@ -462,6 +517,7 @@ class FD(Simulation):
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
+        self._refuse_part("check()")
         return grid_check.check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
@@ -487,4 +543,5 @@ class FD(Simulation):
         )  # fmt: skip
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        self._refuse_part("a slice")
         return grid_plane.plane(self, field, axis, value)

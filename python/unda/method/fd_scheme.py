@@ -37,6 +37,8 @@ class Scalar:
         The classes of its absorbing layers; the first one stands for "absorbing".
     conditions : tuple of str
         Words for sides.
+    layer_end : int
+        Nodes of a layer beyond its width, where p is 0.
     """
 
     name, code = "scalar", int(lib.UNDA_SCALAR)
@@ -44,6 +46,7 @@ class Scalar:
     names: tuple[str, ...] = ("p", "p_previous")
     layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
+    layer_end = 1
 
     medium: Medium
 
@@ -97,6 +100,7 @@ class Staggered(Scalar):
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
     layers = (CPML,)
+    layer_end = 0
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Medium):

@@ -122,10 +122,10 @@ def refuse_shear(sim: Any) -> None:
     def read(name: str, first: int) -> np.ndarray:
         number, (_, ny, nz) = arrays[name]
         plane: np.ndarray = sim._solver.read(number, first, np.empty((1, ny, nz), sim.dtype))
-        return plane
+        return plane  # 0 where another process has it
 
     planes = range(arrays[STRESSES[0]][1][0])
-    largest = max(float(np.abs(read(name, i)).max()) for i in planes for name in STRESSES)
+    largest = sim._most(max(float(np.abs(read(name, i)).max()) for i in planes for name in STRESSES))
     for i in planes:
         fluids.settle(i, {name: read(name, i) for name in STRESSES}, largest)
 

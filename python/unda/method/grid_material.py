@@ -42,6 +42,10 @@ class GridMaterial:
             medium._refuse_changed()
         self.first = medium.on(Block(grid, 0, 1))[0] if self.row is None else self.row
 
+    def digests(self) -> list[bytes]:
+        """Return those of the chunks that were read."""
+        return [one.digest for one in self._seen]
+
     def tables(self) -> Iterator[np.ndarray]:
         """Return the parameters chunk by chunk, (nodes, parameters), as they were when first read.
 

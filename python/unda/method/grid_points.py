@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import field_names
+from .._ranks import Ranks
 from ..errors import ArgumentError
 from ..problem.grid import Grid
 from ..problem.medium import Medium
@@ -29,10 +30,16 @@ class GridPoints(Points):
 
     def __init__(
         self, grid: Grid, medium: Medium, material: GridMaterial, sides: Mapping[str, Any], scheme: Scalar,
-        *, value_bytes: int,
+        *, value_bytes: int, ranks: Ranks | None = None,
     ) -> None:  # fmt: skip
         self.medium, self._grid, self._material = medium, grid, material
         self._sides, self._scheme, self.value_bytes = sides, scheme, value_bytes
+        self._ranks = ranks
+
+    def _same(self, what: str, *values: Any) -> None:
+        """Raise if processes that share the problem were given others."""
+        if self._ranks is not None:
+            self._ranks.same(what, *values)
 
     def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:
@@ -52,6 +59,7 @@ class GridPoints(Points):
         if side is not None:
             raise ArgumentError(f"side is {side!r}; grids have no sides of a point, expected None")
         array = self._inside(points, what)
+        self._same(f"{what}s", array)
         return array, {"num_point": len(array), "points": array}
 
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
@@ -60,10 +68,11 @@ class GridPoints(Points):
         index = np.rint(self._grid.locate(places)).astype(int)
         nodes = np.ravel_multi_index(tuple(index.T), self._grid.shape).tolist()
         rates = [self._scheme.rates(*one, self._material) for one in zip(sources, nodes, strict=True)]
-        first = np.arange(len(sources) + 1, dtype=np.int64)
+        first, given = np.arange(len(sources) + 1, dtype=np.int64), np.array(rates)
+        self._same("sources", places, given)
         return {
             "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
-            "rates": np.array(rates),
+            "rates": given,
         }, sources  # fmt: skip
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
@@ -78,7 +87,9 @@ class GridPoints(Points):
             if all(field in self._scheme.fields and not derivative for _, field, derivative in one.terms)
         ]
         known = (*self._scheme.fields, *values)
-        return Channels(self.medium, field_names(self._scheme.fields if fields is None else fields, known))
+        names = field_names(self._scheme.fields if fields is None else fields, known)
+        self._same("recorded fields", names)
+        return Channels(self.medium, names)
 
     def lags(self, dt: float) -> dict[str, float]:
         """See `Points`."""

@@ -13,7 +13,7 @@ import numpy as np
 from .._check import call_at, node_values
 from .._parallel import ahead
 from ..errors import ArgumentError
-from ..problem.grid import Block, chunks
+from ..problem.grid import Block
 from .grid_fluid import STRESSES, Fluids
 
 
@@ -37,11 +37,13 @@ def read_state(
 def _settle(sim: Any, state: dict[str, list[np.ndarray]]) -> None:
     """Refuse stresses that the fluids of an elastic medium cannot carry."""
     names = [name for name in STRESSES if name in state]
-    largest = max((float(np.abs(part).max()) for name in names for part in state[name]), default=0.0)
+    largest = sim._most(
+        max((float(np.abs(part).max()) for name in names for part in state[name]), default=0.0)
+    )
     if largest == 0.0:
         return
     fluids = Fluids(sim)
-    for i, (first, _, _) in enumerate(chunks(sim.grid)):
+    for i, (first, _, _) in enumerate(sim._chunks()):
         for name, part in fluids.settle(first, {name: state[name][i] for name in names}, largest).items():
             state[name][i] = part
 
@@ -56,7 +58,7 @@ def _by_chunk(
         planes = slice(chunk[0], chunk[0] + chunk[1])
         return value(planes, [x[planes, None, None], y[None, :, None], z[None, None, :]])
 
-    return list((map if called else ahead)(made, chunks(sim.grid)))
+    return list((map if called else ahead)(made, sim._chunks()))
 
 
 def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
@@ -67,11 +69,16 @@ def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
         array = np.asarray(value)
     except ValueError as error:
         raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
-    if array.ndim and array.shape != sim.grid.shape:
+    own = len(sim.own_planes), *sim.grid.shape[1:]
+    if array.ndim and array.shape not in (sim.grid.shape, own):
         raise ArgumentError(f"{name} has shape {array.shape}, expected {sim.grid.shape}")
 
     def part(planes: slice, place: list[np.ndarray]) -> np.ndarray:
-        return node_values(name, array[planes] if array.ndim else array, place, sim.dtype)
+        if array.ndim and array.shape != sim.grid.shape:
+            here = sim._part.spread(array, planes.start, planes.stop - planes.start)
+        else:
+            here = array[planes] if array.ndim else array
+        return node_values(name, here, place, sim.dtype)
 
     found = _by_chunk(sim, name, part, called=False)
     _refuse_lost(sim, name, found, array.any)
@@ -96,7 +103,8 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
 def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callable[[], Any]) -> None:
     """Raise if a whole field is below the smallest normal number, which steps flush to 0."""
     tiny = np.finfo(sim.dtype).tiny
-    if all(float(np.abs(part).max()) < tiny for part in parts) and anything():
+    lost = all(float(np.abs(part).max()) < tiny for part in parts)
+    if sim._most(not lost) == 0.0 and sim._most(bool(anything())) > 0.0:
         raise ArgumentError(
             f"{name} has values other than 0, all of which are below {tiny:.3g}, the smallest of {sim.dtype}"
         )

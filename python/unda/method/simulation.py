@@ -113,14 +113,21 @@ class Simulation(Fixed, Pictures):
         """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
 
+    def _refuse_part(self, what: str) -> None:
+        if self.ranks is not None:
+            raise ArgumentError(
+                f"{what} looks at the whole problem, of which this process has a part; expected a simulation "
+                "without comm=, of a coarser mesh or grid for instance"
+            )
+
     # ---- creation ----
 
     def _new_solver(
         self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL,
-        rank_mesh: Any = None,
+        part: Any = None,
     ) -> None:  # fmt: skip
-        """Make the library's solver; mesh, team: the library's."""
-        self._guard, self._solver = Alone(), Solver(mesh, options, team, rank_mesh)
+        """Make the library's solver; mesh, team: the library's; part: what a process has."""
+        self._guard, self._solver = Alone(), Solver(mesh, options, team, part)
         self._take_dt(allow_unstable)
 
     def _take_dt(self, allow_unstable: bool) -> None:

@@ -80,8 +80,8 @@ class Solver:
         unda_solver_options.
     team : CData, optional
         unda_team.
-    rank_mesh : RankMesh, optional
-        In place of `mesh`: the part of a process.
+    part : RankMesh or RankGrid, optional
+        What a process has of the problem.
 
     Attributes
     ----------
@@ -97,8 +97,8 @@ class Solver:
     ranks: Ranks | None = None  #: the processes that share the problem
     transport = ""  #: how messages travel between them
 
-    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL, rank_mesh: Any = None) -> None:
-        given = _core.NULL if rank_mesh is None else rank_mesh.given()
+    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL, part: Any = None) -> None:
+        given = _core.NULL if part is None else part.given()
         self._handle: Any = _new_solver(mesh, options, team, given)
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
@@ -107,11 +107,11 @@ class Solver:
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
-        if rank_mesh is not None:
+        if part is not None:
             from .messages import Messages
 
-            self.ranks = rank_mesh.ranks
-            self._messages = Messages(self, rank_mesh.ranks)
+            self.ranks = part.ranks
+            self._messages = Messages(self, part.ranks)
             self.transport = self._messages.transport
 
     @property

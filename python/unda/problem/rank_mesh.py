@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._rank_device import share_devices
 from .._ranks import Ranks
 from ..errors import ArgumentError
-from ..limits import choose_device, device_info, num_devices
 from .local_mesh import LocalMesh, made, packed, unpacking
 from .mesh import Mesh
 from .partition import Partition
@@ -184,29 +184,5 @@ def take_part(given: Any) -> Ranks | None:
     ranks: Ranks = given.mesh.ranks
     if comm is not None and not ranks.is_of(comm):
         raise ArgumentError("comm has other processes than those among which the mesh was scattered")
-    if not isinstance(given.device, str) or given.device == "cuda:all" or given.tune:
-        raise ArgumentError(
-            f"device is {given.device!r}, tune {given.tune!r}; with comm= each process has one device, and "
-            "tunes nothing"
-        )
-    if given.threads is None:
-        given.threads = ranks.threads
-    given.device = ranks.together("device", lambda: _own_device(given.device, ranks))
-    names = ranks.comm.allgather(
-        device_info(given.device).get("device_name") if given.device != "cpu" else "cpu"
-    )
-    other = next((i for i, name in enumerate(names) if name != names[0]), 0)
-    if other:
-        raise ArgumentError(
-            f"process 0 runs on {names[0]}, process {other} on {names[other]}; expected equal devices: "
-            "processes wait for each other, and their bits must be the same"
-        )
+    share_devices(given, ranks)
     return ranks
-
-
-def _own_device(device: str, ranks: Ranks) -> str:
-    """Return the device of a process: those of one machine take its CUDA devices in turn."""
-    chosen = str(choose_device(device))
-    if device in ("auto", "cuda") and chosen.startswith("cuda"):
-        return f"cuda:{ranks.place % num_devices()}"
-    return chosen

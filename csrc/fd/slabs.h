@@ -1,0 +1,71 @@
+/* slabs.h: several slabs of one grid as one engine: those of all devices, or of many processes the one that this
+ * process has. Next: slabs.c; rank.c (processes). */
+#ifndef UNDA_FD_SLABS_H
+#define UNDA_FD_SLABS_H
+
+#include "fd.h"
+
+struct slab {
+    unda_solver solver;
+    struct fd fd;
+};
+
+/* Arrays of which planes travel at once: an array's number as a field, the one that holds it now, and how many planes a
+ * slab needs of the one below it, and of the one above. */
+struct fd_travel {
+    int32_t num, array[FD_MAX_FIELD], held[FD_MAX_FIELD];
+    int64_t below[FD_MAX_FIELD], above[FD_MAX_FIELD];
+};
+
+struct fd_rank;
+
+struct slabs {
+    int32_t num;        /* of the whole grid */
+    int32_t first, end; /* those that are here; of the others only `fd` is made */
+    struct slab *slab;  /* [num] */
+    double *values;     /* at the nodes of one list of receivers, at once */
+    int64_t material_version;
+    bool reached;         /* all neighbours' memory is */
+    struct fd_rank *rank; /* NULL: all slabs are here */
+};
+
+static inline struct slabs *slabs(const unda_solver *s)
+{
+    return s->data;
+}
+static inline unda_solver *slab_of(const unda_solver *s, int32_t i)
+{
+    return &slabs(s)->slab[i].solver;
+}
+static inline const struct fd_engine *fd_slab_engine(const unda_solver *s)
+{
+    const struct fd_scheme *scheme = fd_tables(s)->scheme;
+    return fd_tables(s)->slab_device[0] == UNDA_DEVICE_CPU ? scheme->cpu : scheme->cuda;
+}
+/* A slab's neighbour below (0) or above (1), around the grid. */
+static inline int32_t slab_beside(const struct slabs *t, int32_t i, int side)
+{
+    return (i + (side ? 1 : t->num - 1)) % t->num;
+}
+
+/* slabs.c: fills images and sends what a state that may have been set needs of neighbours; then all that is queued is
+ * done. */
+unda_status fd_slabs_open(unda_solver *s);
+unda_status fd_slabs_settle(unda_solver *s);
+/* After a pass, as the state holds its arrays. */
+struct fd_travel fd_travel_after(const unda_solver *s, int pass);
+/* Of one array M planes either way. */
+struct fd_travel fd_travel_all(const struct fd *fd, int array);
+/* Sends, and waits for what neighbours send. */
+unda_status fd_slabs_travel(unda_solver *s, const struct fd_travel *travel);
+
+/* rank.c: of one of many processes. */
+unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks); /* once its slab is made */
+void fd_rank_free(unda_solver *s);
+unda_status fd_rank_unite(const unda_solver *s, void *bytes, int64_t num_byte); /* see solver/ranks.h */
+unda_status fd_rank_least(const unda_solver *s, double *value);
+/* Border planes are packed, and leave at once or, from devices, with `arrive`, which waits for those of neighbours. */
+unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel);
+unda_status fd_rank_arrive(unda_solver *s, const struct fd_travel *travel);
+
+#endif
