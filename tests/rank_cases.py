@@ -1,8 +1,8 @@
-"""Runs of DG in processes of MPI: how tests start them, and a job that compares such runs with those of one
-process.
+"""Runs of DG and FD in processes of MPI: how tests start them, and a job that compares such runs with those of
+one process.
 
-`mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py both ways in every process and
-prints what differs. Not here: the tests (mpi/test_mpi_bits.py).
+`mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py and slab_cases.py both ways in every
+process and prints what differs. Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).
 """
 
 import contextlib
@@ -40,6 +40,38 @@ def whole(sim):
 
 
 @contextlib.contextmanager
+def replaced(changes):
+    """Attributes of modules are others meanwhile; changes: of (module, name, value)."""
+    before = [(module, name, getattr(module, name)) for module, name, _ in changes]
+    try:
+        for module, name, new in changes:
+            setattr(module, name, new)
+        yield
+    finally:
+        for module, name, old in before:
+            setattr(module, name, old)
+
+
+def files_of_all(comm, shared):
+    """Changes for `replaced`: all processes have one folder, and load simulations of the class `shared`."""
+    import unda
+
+    load, folder = unda.load, tempfile.TemporaryDirectory
+
+    def load_shared(path, **given):
+        sim = load(path, comm=comm, **given)
+        sim.__class__ = shared
+        return sim
+
+    @contextlib.contextmanager
+    def one_folder():
+        with folder() if comm.rank == 0 else contextlib.nullcontext() as made:
+            yield comm.bcast(made, root=0)
+            comm.Barrier()
+
+    return [(unda, "load", load_shared), (tempfile, "TemporaryDirectory", one_folder)]
+
+
 def in_processes(comm, partition):
     """`unda.DG` makes simulations that all processes share, and whose arrays are gathered in each.
 
@@ -49,9 +81,7 @@ def in_processes(comm, partition):
     import bits_hex
     import unda
 
-    single, load, folder = unda.DG, unda.load, tempfile.TemporaryDirectory
-
-    class Shared(single):
+    class Shared(unda.DG):
         def __init__(self, mesh, medium, **given):
             self.whole_mesh = mesh
             first = comm.rank == 0
@@ -70,33 +100,36 @@ def in_processes(comm, partition):
                 for name, rows in super().rhs().items()
             }
 
-    def load_shared(path, **given):
-        sim = load(path, comm=comm, **given)
-        sim.__class__ = Shared
-        return sim
-
-    @contextlib.contextmanager
-    def one_folder():
-        with folder() if comm.rank == 0 else contextlib.nullcontext() as made:
-            yield comm.bcast(made, root=0)
-            comm.Barrier()
-
-    changed = [
-        (unda, "DG", Shared),
-        (unda, "load", load_shared),
-        (tempfile, "TemporaryDirectory", one_folder),
-    ]
+    changes = [(unda, "DG", Shared), *files_of_all(comm, Shared)]
     for module, name in ((bits_dg, "state_of"), (bits_hex, "state_of"), (bits_hex, "_state_by_node")):
         plain = getattr(module, name)
-        changed.append((module, name, lambda sim, *more, plain=plain: plain(whole(sim), *more)))
-    before = [(module, name, getattr(module, name)) for module, name, _ in changed]
-    try:
-        for module, name, new in changed:
-            setattr(module, name, new)
-        yield
-    finally:
-        for module, name, old in before:
-            setattr(module, name, old)
+        changes.append((module, name, lambda sim, *more, plain=plain: plain(whole(sim), *more)))
+    return replaced(changes)
+
+
+def grids_in_processes(comm, made):
+    """The same of `unda.FD`, which adds to `made` for each grid that has room for so many slabs."""
+    import unda
+
+    class Shared(unda.FD):
+        def __init__(self, grid, medium, **given):
+            super().__init__(grid, medium, comm=comm, **given)
+            made.append(self)
+
+        def get(self, name, **given):
+            return comm.bcast(super().get(name, gather=True), root=0)
+
+    single = unda.FD
+
+    def make(grid, medium, **given):
+        try:
+            return Shared(grid, medium, **given)
+        except unda.ArgumentError as error:
+            if "slabs of a grid" not in str(error):
+                raise
+        return single(grid, medium, **given)
+
+    return replaced([(unda, "FD", make), *files_of_all(comm, Shared)])
 
 
 def compare(keys):
@@ -105,21 +138,27 @@ def compare(keys):
     from mpi4py import MPI
 
     cuda_device.prepare()
+    import slab_cases
     from team_cases import RUNS, any_partition, differences
 
     comm = MPI.COMM_WORLD
     for i, key in enumerate(keys):
-        function, *arguments = RUNS[key]
+        made = []
 
         def parts(mesh, num, i=i):
             return mesh.partition(num) if i % 3 == 0 else any_partition(mesh, num, i)
 
+        if key.startswith("fd/"):
+            (function, *arguments), shared = slab_cases.RUNS[key], grids_in_processes(comm, made)
+        else:
+            (function, *arguments), shared = RUNS[key], in_processes(comm, parts)
         one = function(*arguments)
-        with in_processes(comm, parts):
+        with shared:
             other = function(*arguments)
         found = comm.gather(differences(one, other))
         if comm.rank == 0:
-            print(key, found if any(found) else "same", flush=True)
+            alone = key.startswith("fd/") and not made
+            print(key, found if any(found) else "alone" if alone else "same", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
  *     arrive   messages end; blocks -> ghosts
  * A block has room for what leaves over a cut after any pass. The blocks of a message stand as their sender has them, so
  * that two processes, which are each other's neighbours on both sides of a periodic grid, send one message of both.
- * Not here: the order of a step, sources and receivers, which are those of slabs (slabs.c). */
+ * Not here: the order of a step, sources (slabs.c), receivers (rank_samples.c). */
 #include "rank.h"
 
 #include "../solver/ranks.h"

@@ -111,6 +111,7 @@ static void destroy(unda_solver *s)
         slab_of(s, i)->engine->destroy(slab_of(s, i));
     array_free(t->slab);
     array_free(t->values);
+    arrays_free(&t->samples_owned);
     array_free(t);
     s->data = NULL;
 }
@@ -247,15 +248,6 @@ static unda_status memory(unda_solver *s, int number, int64_t first, int64_t cou
     return UNDA_OK;
 }
 
-static int32_t owner_of(const unda_solver *s, int64_t node)
-{
-    int64_t x = node / fd_tables(s)->axis[2].total / fd_tables(s)->axis[1].total;
-    int32_t i = 0;
-    while (x >= slabs(s)->slab[i].fd.end)
-        i++;
-    return i;
-}
-
 /* Nodes one after the other of one slab at once; all processes ask for the same ones. */
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
@@ -263,8 +255,8 @@ static unda_status gather(unda_solver *s, int array, int64_t count, const int64_
     if (t->rank)
         memset(values, 0, sizeof *values * (size_t)count);
     for (int64_t at = 0, end; at < count; at = end) {
-        int32_t owner = owner_of(s, node[at]);
-        for (end = at + 1; end < count && owner_of(s, node[end]) == owner;)
+        int32_t owner = fd_slab_with(s, node[at]);
+        for (end = at + 1; end < count && fd_slab_with(s, node[end]) == owner;)
             end++;
         if (owner >= t->first && owner < t->end)
             TRY(one(s)->gather(slab_of(s, owner), array, end - at, node + at, values + at));
@@ -478,18 +470,17 @@ static unda_status take_samples(unda_solver *s, int32_t list, const struct recei
                                 const struct fd_nodes *nodes)
 {
     double *values = slabs(s)->values;
+    if (slabs(s)->rank)
+        return fd_rank_take_samples(s, slabs(s)->samples, list, group, nodes);
     int64_t count = receiver_num_since(group, s->begin, s->step);
     int32_t threads = parallel_few(s->options.threads);
     for (int64_t i = 0; i < count; i++) {
-        if (slabs(s)->rank)
-            memset(values, 0, sizeof *values * (size_t)nodes->num_node);
         EACH(s, k)
         {
             const struct fd *fd = &slabs(s)->slab[k].fd;
             int64_t at = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd)).first;
             one(s)->values(slab_of(s, k), list, i, values + at);
         }
-        TRY(fd_rank_unite(s, values, nodes->num_node * (int64_t)sizeof *values));
 #pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
         for (int64_t p = 0; p < nodes->num_point; p++)
             fd_add_sample(s, group, nodes, i * nodes->num_point + p, fd_weigh(nodes, p, values));
@@ -542,7 +533,7 @@ static unda_status list_points(unda_solver *s)
         update(s, i);
         TRY(one(s)->base.list_points(slab_of(s, i)));
     }
-    return UNDA_OK;
+    return slabs(s)->rank ? fd_rank_list_points(s, &slabs(s)->samples_owned, &slabs(s)->samples) : UNDA_OK;
 }
 
 static unda_status reserve(unda_solver *s)

@@ -26,7 +26,9 @@ struct slabs {
     double *values;     /* at the nodes of one list of receivers, at once */
     int64_t material_version;
     bool reached;         /* all neighbours' memory is */
-    struct fd_rank *rank; /* NULL: all slabs are here */
+    struct fd_rank *rank; /* NULL: all slabs are here; else: */
+    struct rank_samples *samples;
+    void *samples_owned;
 };
 
 static inline struct slabs *slabs(const unda_solver *s)
@@ -48,6 +50,16 @@ static inline int32_t slab_beside(const struct slabs *t, int32_t i, int side)
     return (i + (side ? 1 : t->num - 1)) % t->num;
 }
 
+/* The slab that has a node. */
+static inline int32_t fd_slab_with(const unda_solver *s, int64_t node)
+{
+    int64_t x = node / fd_tables(s)->axis[2].total / fd_tables(s)->axis[1].total;
+    int32_t i = 0;
+    while (x >= slabs(s)->slab[i].fd.end)
+        i++;
+    return i;
+}
+
 /* slabs.c: fills images and sends what a state that may have been set needs of neighbours; then all that is queued is
  * done. */
 unda_status fd_slabs_open(unda_solver *s);
@@ -58,6 +70,12 @@ struct fd_travel fd_travel_after(const unda_solver *s, int pass);
 struct fd_travel fd_travel_all(const struct fd *fd, int array);
 /* Sends, and waits for what neighbours send. */
 unda_status fd_slabs_travel(unda_solver *s, const struct fd_travel *travel);
+
+/* rank_samples.c: of one of many processes: what is known of each list of nodes; owner: see array_own. Then a list's
+ * samples of a call. */
+unda_status fd_rank_list_points(unda_solver *s, void **owner, struct rank_samples **samples);
+unda_status fd_rank_take_samples(unda_solver *s, struct rank_samples *samples, int32_t number,
+                                 const struct receiver_group *group, const struct fd_nodes *nodes);
 
 /* rank.c: of one of many processes. */
 unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks); /* once its slab is made */
