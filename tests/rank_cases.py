@@ -113,7 +113,7 @@ def grids_in_processes(comm, made):
 
     class Shared(unda.FD):
         def __init__(self, grid, medium, **given):
-            super().__init__(grid, medium, comm=comm, **given)
+            super().__init__(grid, medium, comm=comm, **given | {"threads": 1})
             made.append(self)
 
         def get(self, name, **given):

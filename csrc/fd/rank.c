@@ -178,6 +178,7 @@ unda_status fd_rank_slab(unda_solver *s, unda_solver **slab)
     *slab = s;
     if (fd_tables(s)->num_slab == 0 || !rank(s))
         return UNDA_OK;
+    TRY(fd_rank_unite(s, NULL, 0));
     TRY(fd_slabs_open(s));
     TRY(fd_slabs_settle(s));
     *slab = own(s);
@@ -223,6 +224,7 @@ unda_status fd_rank_energy(unda_solver *s, double *energy)
     const struct fd *fd = fd_tables(s);
     double sum = 0;
     TRY(fd_need_material(s));
+    TRY(fd_rank_unite(s, NULL, 0));
     TRY(fd_slabs_open(s));
     for (int array = 0; array < fd->num_array; array++) {
         struct fd_travel travel = fd_travel_all(fd, array);

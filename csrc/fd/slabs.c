@@ -508,6 +508,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
 static unda_status rest(unda_solver *s)
 {
     TRY(fd_need_material(s));
+    TRY(fd_rank_unite(s, NULL, 0));
     TRY(fd_slabs_open(s));
     TRY(fd_slabs_settle(s));
     EACH(s, i) TRY(one(s)->rest(slab_of(s, i)));

@@ -80,7 +80,9 @@ unda_status fd_rank_take_samples(unda_solver *s, struct rank_samples *samples, i
 /* rank.c: of one of many processes. */
 unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks); /* once its slab is made */
 void fd_rank_free(unda_solver *s);
-unda_status fd_rank_unite(const unda_solver *s, void *bytes, int64_t num_byte); /* see solver/ranks.h */
+/* See solver/ranks.h. All meet before messages leave: none waits for those of a process that has failed, or is in another
+ * call. */
+unda_status fd_rank_unite(const unda_solver *s, void *bytes, int64_t num_byte);
 unda_status fd_rank_least(const unda_solver *s, double *value);
 /* Border planes are packed, and leave at once or, from devices, with `arrive`, which waits for those of neighbours. */
 unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel);

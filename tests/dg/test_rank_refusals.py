@@ -37,8 +37,8 @@ def solver_of(mesh, status=0, **changed):
     [
         ({"num_rank": 3}, "the mesh is part 0 of 2 and the process 0 of 3"),
         ({"which": 1}, "the mesh is part 0 of 2 and the process 1 of 2"),
-        ({"place": None}, "place or unite is NULL"),
-        ({"unite": _core.NULL}, "place or unite is NULL"),
+        ({"place": None}, "place is NULL"),
+        ({"unite": _core.NULL}, "unite is NULL, expected a function that all processes call"),
     ],
 )
 def test_a_part_must_be_that_of_the_process(changed, message):
@@ -75,12 +75,17 @@ def test_a_solver_of_one_process_has_no_messages():
 
 def test_comm_must_be_a_communicator_and_other_methods_take_none():
     pytest.importorskip("mpi4py")
-    for make in (lambda: unda.DG(MESH, MEDIUM, comm=3), lambda: unda.scatter(MESH, "world")):
+    grid = unda.Grid((8, 8, 8), 1.0)
+    for make in (
+        lambda: unda.DG(MESH, MEDIUM, comm=3),
+        lambda: unda.FD(grid, MEDIUM, comm=3),
+        lambda: unda.scatter(MESH, "world"),
+    ):
         with pytest.raises(ArgumentError, match="expected a communicator"):
             make()
-    grid = unda.Grid((8, 8, 8), 1.0)
-    with pytest.raises(ArgumentError, match="FD runs in one process"):
-        unda.FD(grid, MEDIUM, comm=3)
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    with pytest.raises(ArgumentError, match="SEM runs in one process"):
+        unda.SEM(mesh, MEDIUM, comm=3)
 
 
 def test_a_part_alone_is_no_mesh_of_a_simulation():

@@ -1,0 +1,124 @@
+"""Promises about a grid's solver of one of many processes, without MPI: a process alone, and what is refused.
+
+Not here: processes that work together (mpi/test_mpi_fd.py).
+"""
+
+import numpy as np
+import pytest
+import unda
+from unda import _core
+from unda._core import lib
+from unda.errors import ArgumentError, InternalError
+from unda.method._options import Given
+from unda.method.fd_options import fd_options
+
+GRID = unda.Grid((20, 5, 4), 10.0)
+MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
+
+
+class One:
+    """The library's solver of a process; the others, if any, add nothing. status: what unite returns."""
+
+    def __init__(self, num=2, which=0, status=0, unite=None, **options):
+        given = Given.of(unda.FD, GRID, MEDIUM, device="cpu", **{"boundary": {"*": "free"}} | options)
+        self._kept = fd_options(given)
+        self._unite = _core.callback("int32_t(void *, int64_t, void *)", lambda of, num, at: status)
+        ranks = _core.new_struct(
+            "unda_ranks", num_rank=num, which=which, unite=self._unite if unite is None else unite
+        )
+        self.handle = _core.new_object(
+            "unda_solver",
+            lambda out: lib.unda_solver_new_rank(out, _core.NULL, self._kept[0], ranks),
+            lib.unda_solver_free,
+        )
+
+    def call(self, entry, *arguments):
+        _core.check(entry(self.handle, *arguments))
+
+    def message(self, which):
+        found = _core.new_struct("unda_message")
+        self.call(lib.unda_solver_get_message, which, found)
+        return found
+
+    def num_neighbor(self):
+        member = _core.new_struct("unda_member")
+        self.call(lib.unda_solver_get_member, 0, member)
+        return member.num_neighbor
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"which": 2}, r"which is 2, expected a grid and a process within 0\.\.1"),
+        ({"which": -1}, r"which is -1, expected"),
+        ({"num": 0}, r"expected a grid and a process within 0\.\.-1"),
+        ({"unite": _core.NULL}, "unite is NULL, expected a function that all processes call"),
+        ({"num": 4}, "4 slabs of a grid of 20 planes along x, expected at least 6 planes each"),
+        ({"kernel": "tiled"}, "kernel tiled takes several steps at once"),
+    ],
+)
+def test_a_process_that_cannot_be_is_refused(given, message):
+    with pytest.raises(ArgumentError, match=message):
+        One(**given)
+
+
+def test_a_process_alone_needs_no_messages_and_few_planes():
+    assert One(num=1).num_neighbor() == 0
+    sim = One(num=1, order=16)  # 20 planes of 34
+    with pytest.raises(ArgumentError, match=r"expected a neighbour within 0\.\.-1"):
+        sim.message(0)
+    sim.call(lib.unda_solver_energy, _core.new("double *"))
+
+
+@pytest.mark.parametrize(
+    ("which", "sides", "neighbors"),
+    [
+        (0, {"*": "free"}, [1]),
+        (1, {"*": "free"}, [0, 2]),
+        (2, {"*": "free"}, [1]),
+        (2, {"xmin": "periodic", "xmax": "periodic", "*": "free"}, [1, 0]),
+    ],
+)
+def test_messages_go_to_both_neighbours(which, sides, neighbors):
+    """Of p M = 2 planes, with their ghosts, in memory of their own."""
+    sim = One(num=3, which=which, boundary=sides)
+    messages = [sim.message(i) for i in range(sim.num_neighbor())]
+    assert [one.rank for one in messages] == neighbors
+    assert len({int(one.num_byte) for one in messages}) == 1 and messages[0].num_byte >= 2 * 5 * 4 * 4
+    ends = sorted(_core.address(at) for one in messages for at in (one.send, one.receive))
+    assert (np.diff(ends) >= messages[0].num_byte).all()
+
+
+def test_two_processes_of_a_periodic_grid_send_one_message_of_both_sides():
+    periodic = {"xmin": "periodic", "xmax": "periodic", "*": "free"}
+    one, both = One(), One(boundary=periodic)
+    assert one.num_neighbor() == both.num_neighbor() == 1
+    assert both.message(0).num_byte == 2 * one.message(0).num_byte
+
+
+def test_steps_without_requests_and_wrong_requests_are_refused():
+    sim = One()
+    with pytest.raises(ArgumentError, match="has messages and no requests"):
+        sim.call(lib.unda_solver_energy, _core.new("double *"))
+    with pytest.raises(ArgumentError, match="request, start or wait of unda_requests is NULL"):
+        sim.call(lib.unda_solver_set_requests, _core.new_struct("unda_requests", num=2))
+    with pytest.raises(ArgumentError, match="expected 0: this process's slab"):
+        sim.call(lib.unda_solver_get_member, 1, _core.new_struct("unda_member"))
+
+
+def test_a_process_that_cannot_go_on_with_the_others_says_so():
+    sim = One(status=1)
+    with pytest.raises(InternalError, match="process 0 of 2 could not go on with the others"):
+        sim.call(lib.unda_solver_energy, _core.new("double *"))
+
+
+def test_planes_of_other_processes_read_as_zero_and_are_not_written():
+    sim, ones, found = One(which=1), np.ones(GRID.shape, np.float32), np.full(GRID.shape, 7, np.float32)
+    sim.call(lib.unda_solver_write, lib.UNDA_FIELD, 0, 20, _core.pointer(ones))
+    sim.call(lib.unda_solver_read, lib.UNDA_FIELD, 0, 20, _core.pointer(found, writable=True))
+    assert not found[:10].any() and (found[10:, 1:-1, 1:-1][:-1] == 1).all()
+
+
+def test_memory_of_processes_is_not_forecast():
+    with pytest.raises(ArgumentError, match="comm is given"):
+        unda.FD.forecast(GRID, MEDIUM, comm=3)
