@@ -157,7 +157,7 @@ test-slow: .venv/dev ## the slow tests (up to an hour)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --slow -m slow $(ARGS)
 
-test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
+test-mpi: .venv/test ## tests in processes of MPI (two minutes; mpiexec and mpi4py)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --mpi -m mpi $(ARGS)
 

@@ -453,12 +453,14 @@ UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t w
 /* One problem in many processes, each with a solver of its part of the mesh (unda_mesh_part, unda_mesh_unpack). All
  * processes make the same calls in the same order. Sources and receivers are those of the whole problem, their elements
  * numbered as in the whole mesh, and so are samples and energy; arrays of states, exact data and incident waves are of the
- * process's own elements alone, in the numbering of its mesh. Materials are given for its own elements and its ghosts. */
+ * process's own elements alone, in the numbering of its mesh. Materials are given for its own elements and its ghosts.
+ * FD: each process has a slab, planes of x (unda_solver_get_member, 0), and is given all of the grid as one process is;
+ * arrays and materials are the whole grid's, of which planes of other processes read as 0 and are not written. */
 typedef struct unda_ranks {
     int64_t size_bytes;
-    int32_t num_rank; /* of processes, which are the parts of the mesh */
+    int32_t num_rank; /* of processes, which are the parts of the mesh, or slabs of the grid */
     int32_t which;    /* this one */
-    int64_t num_elem; /* of the whole mesh */
+    int64_t num_elem; /* of the whole mesh; FD: not used, as `place` */
     const int64_t *
         place; /* [own elements]: place of each in the internal order of the whole mesh, see unda_mesh_arrays */
     /* bytes[i] becomes the bitwise or of the bytes[i] of all processes, which call it alike; num_byte may be 0. Another
@@ -466,12 +468,13 @@ typedef struct unda_ranks {
     int32_t (*unite)(void *of, int64_t num_byte, void *bytes);
     void *of;
 } unda_ranks;
-/* As unda_solver_new, of a part of a mesh. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
+/* As unda_solver_new, of a part of a mesh; FD: part is NULL. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
  * problem are agreed upon, so that the bits are those of one process. Traces at cut faces travel by messages that the
  * caller starts: unda_solver_set_requests, before the first step. */
 UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
                                           const unda_solver_options *options, const unda_ranks *ranks);
-/* What travels to and from a neighbour in each stage, in the memory of the solver. */
+/* What travels to and from a neighbour in each stage, in the memory of the solver. FD: in each pass, and for energies and
+ * stable steps; of passes and directions as long as the longest. */
 typedef struct unda_message {
     int64_t size_bytes;
     int64_t num_byte; /* to be sent, and as many to be received */

@@ -17,9 +17,15 @@ pytestmark = [
 ]
 
 #: By default some of the table of pairs whose x is long, and of each other kind of run.
-LONG = [key for key in slab_cases.ON_CPU if any(shape in key for shape in ("/24x1x40", "/26x1x31", "/70x1x1"))]
+LONG = [
+    key for key in slab_cases.ON_CPU if any(shape in key for shape in ("/24x1x40", "/26x1x31", "/70x1x1"))
+]
 FEW = [
-    *(key for key in slab_cases.ON_CPU if key.startswith(("fd/checkpoint", "fd/rest")) and "elastic" not in key),
+    *(
+        key
+        for key in slab_cases.ON_CPU
+        if key.startswith(("fd/checkpoint", "fd/rest")) and "elastic" not in key
+    ),
     *LONG[::7],
 ]
 

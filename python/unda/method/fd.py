@@ -118,6 +118,12 @@ class FD(Simulation):
     >>> sim.run(until=0.02)
     >>> rec["p"].shape == (1, len(rec.t))
     True
+
+    In processes of MPI, each of which runs these lines (``mpirun -n 8 python job.py``):
+
+    >>> from mpi4py import MPI  # doctest: +SKIP
+    >>> sim = unda.FD(grid, medium, order=8, comm=MPI.COMM_WORLD)  # doctest: +SKIP
+    >>> whole = sim.get("p", gather=True)  # None but in process 0  # doctest: +SKIP
     """
 
     _part: RankGrid | None = None  # what this process has, where others have the rest
