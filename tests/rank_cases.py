@@ -1,5 +1,5 @@
-"""Runs of DG and FD in processes of MPI: how tests start them, and a job that compares such runs with those of
-one process.
+"""Runs of DG and FD in processes of MPI: how tests start them, and a job that compares such runs with those
+of one process.
 
 `mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py and slab_cases.py both ways in every
 process and prints what differs. Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).

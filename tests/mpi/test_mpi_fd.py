@@ -17,17 +17,10 @@ pytestmark = [
 ]
 
 #: By default some of the table of pairs whose x is long, and of each other kind of run.
-LONG = [
-    key for key in slab_cases.ON_CPU if any(shape in key for shape in ("/24x1x40", "/26x1x31", "/70x1x1"))
-]
-FEW = [
-    *(
-        key
-        for key in slab_cases.ON_CPU
-        if key.startswith(("fd/checkpoint", "fd/rest")) and "elastic" not in key
-    ),
-    *LONG[::7],
-]
+SHAPES = "/24x1x40", "/26x1x31", "/70x1x1"
+LONG = [key for key in slab_cases.ON_CPU if any(shape in key for shape in SHAPES)]
+OTHER = [key for key in slab_cases.ON_CPU if key.startswith(("fd/checkpoint", "fd/rest"))]
+FEW = [*(key for key in OTHER if "elastic" not in key), *LONG[::7]]
 
 
 def found_of(num, keys):

@@ -1,4 +1,4 @@
-"""Promises about FD in processes of MPI: how they fail together, what is refused, files for any number of them.
+"""Promises about FD in processes of MPI: how they fail together, what is refused, files for any number.
 
 Not here: bits and results (test_mpi_fd.py), processes that end (test_mpi_faults.py).
 """
@@ -66,7 +66,8 @@ all_raise(unda.ArgumentError, words, lambda: make(boundary={"*": "rigid" if bad 
 all_raise(unda.ArgumentError, words, lambda: make(cfl=0.5 + 0.1 * bad))
 def speed(x, y, z):
     return 1500.0 - (x + y + z) * bad
-all_raise(unda.ArgumentError, "values of the medium of process 2", lambda: make(unda.Acoustic(rho=1e3, c=speed)))
+other = unda.Acoustic(rho=1e3, c=speed)
+all_raise(unda.ArgumentError, "values of the medium of process 2", lambda: make(other))
 sim, place = make(), (50.0 + bad, 40.0, 30.0)
 all_raise(unda.ArgumentError, "sources of process 2", lambda: sim.add_source(
     unda.VolumeInjection(place, unda.ricker(20.0))))

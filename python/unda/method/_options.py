@@ -152,5 +152,6 @@ def refuse_comm(method: str, comm: Any) -> None:
     """Raise if processes are to share a problem of a method that runs in one."""
     if comm is not None:
         raise ArgumentError(
-            f"comm is {comm!r}; {method} runs in one process, expected unda.DG or unda.FD with comm=, or no comm"
+            f"comm is {comm!r}; {method} runs in one process, expected unda.DG or unda.FD with comm=, or no "
+            "comm"
         )

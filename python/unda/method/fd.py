@@ -87,8 +87,8 @@ class FD(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     comm : mpi4py.MPI.Intracomm, optional
-        The processes that share the problem, each with planes of x, on its CPU threads or its CUDA device; all
-        call this with the same arguments (docs/scaling.md, *Many processes*).
+        The processes that share the problem, each with planes of x, on its CPU threads or its CUDA device;
+        all call this with the same arguments (docs/scaling.md, *Many processes*).
 
     Attributes
     ----------

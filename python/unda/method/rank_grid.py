@@ -1,8 +1,9 @@
 """The slab of a grid that one of many processes has.
 
 A grid is not scattered: each process knows all of it but values at nodes. So the medium, sources and
-receivers are given alike in all of them, which is checked. Not here: messages of a step (csrc/fd/rank.c), slabs
-within a process (slabs.py).
+receivers are given alike in all of them, which is checked.
+
+Not here: messages of a step (csrc/fd/rank.c), slabs within a process (slabs.py).
 """
 
 from __future__ import annotations
