@@ -3,6 +3,7 @@ operator (taken here with NumPy, dense), and against what waves do just below an
 
 import numpy as np
 import pytest
+import thread_ranks
 import unda
 from staggered_cases import boundary, stable_step, weights
 
@@ -232,3 +233,22 @@ def test_a_given_step_above_the_mediums_limit_is_refused():
     with simulation(medium, shape, 8, sample_dt=3e-3) as sim:
         assert (3e-3 / sim.dt) == pytest.approx(round(3e-3 / sim.dt), abs=1e-9)
         assert sim.dt <= sim.dt_stable
+
+
+def test_processes_find_the_stable_step_together():
+    """A light plane beside a stiff one, on both sides of a cut, lowers it."""
+    grid = unda.Grid((20, 5, 4), 10.0)
+    rho, c = np.ones(grid.shape), 1.0
+    rho[9] = 0.01
+    medium = unda.Acoustic(rho=rho, c=c)
+
+    sides = {"xmin": "periodic", "xmax": "periodic", "*": "free"}
+
+    def dt(**more):
+        sim = unda.FD(grid, medium, scheme="staggered", order=4, boundary=sides, device="cpu", **more)
+        return sim.dt, sim._uniform_dt
+
+    one, uniform = dt()
+    assert one < 0.95 * uniform
+    assert thread_ranks.run(3, lambda ranks: dt(comm=ranks)) == [(one, uniform)] * 3
+    assert thread_ranks.run(2, lambda ranks: dt(comm=ranks)) == [(one, uniform)] * 2

@@ -1,10 +1,11 @@
-"""Promises about a grid's solver of one of many processes, without MPI: a process alone, and what is refused.
+"""Promises about grids that processes share, without MPI: one alone, what is refused, processes as threads.
 
-Not here: processes that work together (mpi/test_mpi_fd.py).
+Not here: processes of MPI (mpi/test_mpi_fd.py).
 """
 
 import numpy as np
 import pytest
+import thread_ranks
 import unda
 from unda import _core
 from unda._core import lib
@@ -122,3 +123,54 @@ def test_planes_of_other_processes_read_as_zero_and_are_not_written():
 def test_memory_of_processes_is_not_forecast():
     with pytest.raises(ArgumentError, match="comm is given"):
         unda.FD.forecast(GRID, MEDIUM, comm=3)
+
+
+# ---- processes as threads ----
+
+RNG = np.random.default_rng(1)
+ROUGH, SPEED = RNG.uniform(1, 4, GRID.shape), RNG.uniform(1000, 2000, GRID.shape)
+LAYERS = {"*": unda.CPML(3, f0=20.0)}
+PERIODIC = {"xmin": "periodic", "xmax": "periodic", "*": "free"}
+MEDIA = {
+    "scalar": unda.Acoustic(rho=1000.0, c=SPEED),
+    "acoustic": unda.Acoustic(rho=ROUGH, c=SPEED),
+    "elastic": unda.Elastic(rho=ROUGH, vp=SPEED, vs=0.5 * SPEED),
+    "maxwell": unda.Maxwell(eps=ROUGH, mu=SPEED, sigma=RNG.uniform(0, 1e-3, GRID.shape)),
+}
+#: Between nodes of planes on both sides of a cut, beside it, and at the ends.
+POINTS = [(96.0, 21.0, 13.0), (64.0, 18.0, 20.0), (0.0, 0.0, 0.0), (190.0, 40.0, 30.0), (35.0, 12.0, 9.0)]
+
+
+def outcome(name, boundary, **more):
+    """All that a run gives, as bytes; of processes the whole state, in process 0 alone."""
+    medium, scheme = MEDIA[name], "scalar" if name == "scalar" else "staggered"
+    sim = unda.FD(GRID, medium, scheme=scheme, order=2, boundary=boundary, device="cpu", **more)
+    field = sim.fields[0]
+    sim.set(**{field: np.random.default_rng(2).uniform(-1, 1, GRID.shape)})
+    kind = unda.CurrentDipole if name == "maxwell" else unda.PointForce
+    f, place = unda.ricker(0.1 / sim.dt, t0=0.0), (98.0, 17.0, 16.0)
+    sim.add_source(
+        unda.VolumeInjection(place, f) if name in ("scalar", "acoustic") else kind(place, f, (1.0, 2.0, 3.0))
+    )
+    rec = sim.add_receivers(POINTS, every=2)
+    sim.step(5)
+    sim.step(2)
+    whole = [sim.get(name, gather=True) for name in sim.fields]
+    return [
+        sim.dt, sim.energy(), *(rec[one].tobytes() for one in rec.fields),
+        *(one.tobytes() for one in sim.sample(POINTS).values()),
+        *(one.tobytes() for one in whole if one is not None),
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize("name", MEDIA)
+@pytest.mark.parametrize(("num", "boundary"), [(2, PERIODIC), (3, LAYERS)])
+def test_processes_have_the_bits_of_one(name, num, boundary):
+    """State, traces, samples, energy, and the stable step of a medium that varies."""
+    if name == "maxwell":
+        boundary = {side: "pec" if word == "free" else word for side, word in boundary.items()}
+    one = outcome(name, boundary, threads=1)
+    found = thread_ranks.run(num, lambda ranks: outcome(name, boundary, comm=ranks))
+    assert found[0] == one
+    assert all(other == one[: len(other)] and len(other) < len(one) for other in found[1:])

@@ -87,8 +87,7 @@ class FD(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     comm : mpi4py.MPI.Intracomm, optional
-        The processes that share the problem, each with planes of x, on its CPU threads or its CUDA device;
-        all call this with the same arguments (docs/scaling.md, *Many processes*).
+        As for `DG`.
 
     Attributes
     ----------
@@ -99,8 +98,6 @@ class FD(Simulation):
         Nodes along x, y, z with layers.
     team : Slabs or None
         What each of several devices has.
-    own_planes : range
-        The planes of x that this process has: all, but with `comm`.
 
     Raises
     ------
@@ -118,12 +115,6 @@ class FD(Simulation):
     >>> sim.run(until=0.02)
     >>> rec["p"].shape == (1, len(rec.t))
     True
-
-    In processes of MPI, each of which runs these lines (``mpirun -n 8 python job.py``):
-
-    >>> from mpi4py import MPI  # doctest: +SKIP
-    >>> sim = unda.FD(grid, medium, order=8, comm=MPI.COMM_WORLD)  # doctest: +SKIP
-    >>> whole = sim.get("p", gather=True)  # None but in process 0  # doctest: +SKIP
     """
 
     _part: RankGrid | None = None  # what this process has, where others have the rest
@@ -434,6 +425,13 @@ class FD(Simulation):
         gather : bool
             Where processes share the problem: return the whole field in process 0 and None in the others,
             instead of the planes `own_planes` in each.
+
+        Examples
+        --------
+        >>> from mpi4py import MPI  # doctest: +SKIP
+        >>> sim = unda.FD(grid, medium, comm=MPI.COMM_WORLD)  # doctest: +SKIP
+        >>> sim.run(until=1.0)  # mpirun -n 8 python job.py  # doctest: +SKIP
+        >>> whole = sim.get("p", gather=True)  # doctest: +SKIP
         """
         array, planes = self._arrays(name), self.own_planes
         own = np.empty((len(planes), *self.grid.shape[1:]), self.dtype)
