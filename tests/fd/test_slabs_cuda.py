@@ -7,6 +7,7 @@ import cuda_device
 import numpy as np
 import pytest
 import slab_cases
+import thread_ranks
 import unda
 from slab_cases import in_slabs
 from team_cases import differences
@@ -65,7 +66,10 @@ def _outcome(scheme, device, **options):
     rec = sim.add_receivers([(99.0, 40.0, 50.0), (180.0, 33.0, 70.0)], every=2)
     sim.step(5)
     sim.step(4)
-    parts = {"state": [sim.get(name) for name in sim.fields], "trace": [rec[name] for name in rec.fields]}
+    parts = {
+        "state": [sim.get(name, gather=True) for name in sim.fields],
+        "trace": [rec[name] for name in rec.fields],
+    }
     return {"dt": sim.dt, "energy": sim.energy(), "parts": parts}
 
 
@@ -77,6 +81,20 @@ def test_slabs_wait_for_what_their_neighbours_send(monkeypatch, devices, scheme,
     one = _outcome(scheme, "cuda:0")
     monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(eager))
     assert differences(one, _outcome(scheme, devices[:3])) == []
+
+
+@pytest.mark.parametrize("scheme", MEDIA)
+def test_processes_have_the_bits_of_one_device(monkeypatch, devices, scheme):
+    """Planes go through memory of the host, each copy as late as it may."""
+    one = _outcome(scheme, "cuda:0")
+    monkeypatch.setenv("UNDA_EMULATOR_EAGER", "1")
+
+    def shared(ranks):
+        return _outcome(scheme, devices[ranks.rank], comm=ranks)
+
+    found = thread_ranks.run(3, shared)
+    whole = {name: [one for one in arrays if one is not None] for name, arrays in found[0]["parts"].items()}
+    assert differences(one, found[0] | {"parts": whole}) == []
 
 
 @pytest.mark.skipif(REAL, reason="devices of one host reach each other")
