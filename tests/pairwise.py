@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 
 def pairwise(settings, valid=None, drawn=None):
@@ -32,3 +33,16 @@ def pairwise(settings, valid=None, drawn=None):
         missing[pairs[best]] = False
         chosen.append(named(index[:, best]))
     return chosen
+
+
+def by_default(cases, num):
+    """Marks of each case: slow beyond the first `num`, which have the most pairs.
+
+    A case with a value that none before has runs by default, so that all values do.
+    """
+    seen, marks = set(), []
+    for i, case in enumerate(cases):
+        new = not seen.issuperset((name, str(value)) for name, value in case.items())
+        seen.update((name, str(value)) for name, value in case.items())
+        marks.append([] if i < num or new else [pytest.mark.slow])
+    return marks
