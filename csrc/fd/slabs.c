@@ -4,7 +4,7 @@
  *     border planes, those within M of a cut -> their copies begin -> all others -> copies end.
  * Every node is computed by the same operations whatever the cuts. All that looks at a state from outside
  * (energies, files, points, materials) sees the whole grid, through `box`, `gather` and `memory`.
- * Not here: what one slab owns (slab.c), copies (cpu.c, cuda_send.c). */
+ * Not here: what one slab owns (slab.c), copies (cpu.c, cuda_send.c), processes with a slab each (rank.c). */
 #include "slabs.h"
 
 #include "../base/parallel.h"

@@ -118,6 +118,19 @@ def test_a_device_says_how_planes_travel(devices):
     assert [forecast[f"part {i}"] for i in range(2)] == [one.memory for one in sim.team.members]
 
 
+def test_a_checkpoint_of_a_kernel_of_one_device_goes_on_in_slabs(tmp_path, devices):
+    """All kernels give the same bits: the file's kernel may be another one than that of slabs."""
+    one = _small("cuda:0")
+    one.set(p=np.random.default_rng(1).standard_normal(GRID.shape))
+    one.config.update(kernel="diamond", kernel_options={"dts": 4}, window=9)  # what another run would say
+    one.save(tmp_path / "one.h5")
+    again = unda.load(tmp_path / "one.h5", device=devices[:2])
+    assert again.config["kernel"] == "step" and again.config["window"] is None
+    for sim in (one, again):
+        sim.step(2)
+    assert again.get("p").tobytes() == one.get("p").tobytes()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

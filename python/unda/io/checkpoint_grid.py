@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
+from ..limits import several
 from ..method.fd_sides import SIDES
 from ..method.grid_fluid import refuse_shear
 from ..problem.grid import Grid, chunks
@@ -93,12 +94,15 @@ def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any,
     found = _hdf.array_shape(file, medium.fields[0])
     if len(found) != 3 or any(there < needed for there, needed in zip(found, least, strict=True)):
         raise FileError(f"{medium.fields[0]} is {found}, expected {least} or more: the grid and its layers")
+    # Slabs have kernel "step" alone, which gives the same bits as all others, and no windows.
+    alone = common.get("comm") is None and len(several(common["device"])) < 2
+    kernel = same and (alone or config["kernel"] == "step")
     return FD(
         grid, medium,
         order=_hdf.entry(config, "order", int), scheme=scheme,
-        boundary=boundary, kernel=config["kernel"] if same else "auto",
-        kernel_options=config["kernel_options"] if same else None,
-        window=(config.get("window") if same else None) or "auto", **common,
+        boundary=boundary, kernel=config["kernel"] if kernel else "auto",
+        kernel_options=config["kernel_options"] if kernel else None,
+        window=(config.get("window") if same and alone else None) or "auto", **common,
     )  # fmt: skip
 
 
