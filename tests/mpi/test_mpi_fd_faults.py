@@ -115,6 +115,25 @@ for scheme in ("scalar", "staggered"):
 """)  # fmt: skip
 
 
+def test_messages_that_fail_outside_of_steps_end_all(tmp_path):
+    """The others wait for planes that never come: nobody could tell them otherwise."""
+    done = test_mpi_faults.job(tmp_path, BEGIN + """
+from unda import _core
+from unda._core import lib
+sim = make()
+if bad:
+    fails = _core.callback("int32_t(int32_t, void *)", lambda num, request: 1)
+    kept = np.zeros(64, np.uint8)
+    at = _core.as_pointer(kept.ctypes.data)
+    ends = _core.callback("int32_t(int32_t, void *, void *)", lambda num, request, status: 0)
+    given = _core.new_struct("unda_requests", num=1, request=at, status=at, start=fails, wait=ends)
+    sim._solver.call(lib.unda_solver_set_requests, given)
+sim.energy()
+""")  # fmt: skip
+    assert done.returncode != 0
+    assert "1 messages of a stage could not be started" in done.stdout + done.stderr
+
+
 FILES = """
 grid = unda.Grid((20, 7, 9), 10.0)
 rng = np.random.default_rng(1)

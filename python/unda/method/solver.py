@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._core import lib, new
 from .._ranks import Ranks
-from ..errors import ArgumentError, ForkError, OutOfMemoryError
+from ..errors import ArgumentError, DeviceLostError, ForkError, InternalError, OutOfMemoryError
 from .receiver import Channels, Receivers
 
 CHUNK_BYTES = 64e6  # of samples that Python takes at once
@@ -140,7 +140,12 @@ class Solver:
 
     def call(self, entry: Callable[..., int], *given: Any) -> None:
         """Call a function of the library for this solver, or raise what it reports."""
-        _core.check(entry(self.live(), *given))
+        try:
+            _core.check(entry(self.live(), *given))
+        except (DeviceLostError, InternalError) as error:
+            if self.ranks is not None:
+                self.ranks.end(error)
+            raise
 
     def info(self) -> Any:
         """Return unda_solver_info."""
