@@ -249,6 +249,31 @@ static void *thread_main(void *result)
     return NULL;
 }
 
+/* One process that sends to itself, ARGUMENT times; the last values are those of `from`. */
+static unda_status run_messages(struct rig *rig, char **argument)
+{
+    char id[UNDA_NCCL_ID_BYTES];
+    unda_nccl *nccl = NULL;
+    TRY(rig_new(rig, "reverse.cu", "reverse"));
+    TRY(unda_nccl_new_id(id));
+    TRY(unda_nccl_new(&nccl, 0, id, 1, 0));
+    gpu_ptr half = sizeof rig->host / 2;
+    struct gpu_message halves[] = {{0, rig->from, rig->to, (int64_t)half},
+                                   {0, rig->from + half, rig->to + half, (int64_t)half}};
+    unda_status status = UNDA_OK;
+    for (int i = 0; i < atoi(argument[0]) && status == UNDA_OK; i++) {
+        status = gpu_nccl_exchange(nccl, rig->stream, halves, 2);
+        status = status == UNDA_OK ? gpu_nccl_sync(nccl, rig->stream) : status;
+    }
+    printf("messages=%d %s\n", status, status == UNDA_OK ? "" : unda_error());
+    if (status != UNDA_OK)
+        printf("later=%d %s\n", gpu_nccl_exchange(nccl, rig->stream, halves, 2), unda_error());
+    else
+        TRY(check_values(rig, rig->to, 0));
+    unda_nccl_free(nccl);
+    return UNDA_OK;
+}
+
 static unda_status run_threads(struct rig *rig, char **argument)
 {
     (void)rig;
@@ -314,6 +339,7 @@ static const struct {
     {"threads", run_threads},   {"load", run_load},
     {"compile", run_compile},   {"limits", run_limits},
     {"report", run_report},     {"broken_capture", run_broken_capture},
+    {"messages", run_messages},
 };
 
 int main(int argc, char **argv)
