@@ -159,6 +159,16 @@ static unda_status from_message(unda_solver *s)
                     : UNDA_OK;
 }
 
+/* MPI finds the device of an address by the context that is current. */
+static unda_status exchange_by_device(unda_solver *s)
+{
+    struct gpu *gpu = tables(s)->gpu;
+    TRY(gpu_enter(gpu));
+    unda_status status = exchange_messages(s);
+    gpu_leave(gpu);
+    return status;
+}
+
 static unda_status queue_messages(unda_solver *s)
 {
     return cuda_ranks_queue(&own(s)->ranks, own(s)->stream);
@@ -170,7 +180,7 @@ static unda_status wait_for_messages(unda_solver *s)
 }
 
 static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
-static const struct transport by_device = {.name = "mpi by device", .end = exchange_messages};
+static const struct transport by_device = {.name = "mpi by device", .end = exchange_by_device};
 static const struct transport by_nccl = {.name = "nccl", .begin = queue_messages, .wait = wait_for_messages};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};

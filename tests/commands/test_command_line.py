@@ -20,6 +20,8 @@ def test_info_names_the_library_and_the_processor(capsys):
     assert main(["info"]) == 0
     text = capsys.readouterr().out
     assert "libunda.so" in text and "threads" in text
+    assert "addresses of CUDA devices" in text or "mpi4py is not there" in text
+    assert "messages of processes (libnccl, for transport nccl)" in text
 
 
 def test_info_as_json_says_why_there_is_no_gpu():

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #define API extern "C" __attribute__((visibility("default"))) int
@@ -30,11 +31,12 @@ struct communicator {
     int num_rank, which, error, num_queued; /* error: of what was queued */
     std::vector<int> socket;                /* [num_rank] */
 };
-struct message { communicator *of; char *at; size_t bytes, done; int rank; bool sends; void *stream; };
+struct message { communicator *of; char *at; uint64_t bytes; size_t done; int rank; bool sends; void *stream; uint64_t told = 0; };
+const size_t head = sizeof(uint64_t); /* before a message its size is told */
 struct greeting { int rank, device; };
 
 char last[256];
-int depth, num_group, num_received;
+int depth, group_error, num_group, num_received;
 std::vector<message> group;
 
 long setting(const char *name, long otherwise) {
@@ -107,12 +109,17 @@ void close_all(communicator *c) {
 
 /* ---- messages ---- */
 
-/* What can be moved of a message now; false: the other process is gone. */
+bool is_whole(const message &m) { return m.done == head + m.bytes; }
+/* What can be moved of a message now; false: the other process is gone, or has a message of another size. */
 bool move(message &m) {
     int one = m.of->socket[m.rank];
-    ssize_t n = m.sends ? send(one, m.at + m.done, m.bytes - m.done, MSG_NOSIGNAL | MSG_DONTWAIT)
-                        : recv(one, m.at + m.done, m.bytes - m.done, MSG_DONTWAIT);
+    bool in_head = m.done < head;
+    char *at = in_head ? (char *)(m.sends ? &m.bytes : &m.told) + m.done : m.at + m.done - head;
+    size_t left = (in_head ? head : head + m.bytes) - m.done;
+    ssize_t n = m.sends ? send(one, at, left, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(one, at, left, MSG_DONTWAIT);
     m.done += n > 0 ? (size_t)n : 0;
+    if (m.done == head && in_head && !m.sends && m.told != m.bytes)
+        return false;
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 bool exchange(std::vector<message> &messages) {
@@ -121,7 +128,7 @@ bool exchange(std::vector<message> &messages) {
         std::vector<message *> waiting;
         std::map<std::pair<int, bool>, bool> taken; /* messages to one process go one after the other */
         for (auto &m : messages)
-            if (m.done < m.bytes && !taken[{m.rank, m.sends}]) {
+            if (!is_whole(m) && !taken[{m.rank, m.sends}]) {
                 taken[{m.rank, m.sends}] = true;
                 waits.push_back({m.of->socket[m.rank], (short)(m.sends ? POLLOUT : POLLIN), 0});
                 waiting.push_back(&m);
@@ -135,13 +142,16 @@ bool exchange(std::vector<message> &messages) {
     }
 }
 /* To itself: what is sent first is received first. */
-void exchange_here(std::vector<message> &messages) {
+bool exchange_here(std::vector<message> &messages) {
     for (auto &to : messages)
         for (auto &from : messages)
-            if (!to.sends && from.sends && to.rank == to.of->which && from.rank == to.rank && to.done < to.bytes && from.done < from.bytes) {
+            if (!to.sends && from.sends && to.rank == to.of->which && from.rank == to.rank && !is_whole(to) && !is_whole(from)) {
+                if (to.bytes != from.bytes)
+                    return false;
                 memcpy(to.at, from.at, to.bytes);
-                to.done = to.bytes, from.done = from.bytes;
+                to.done = from.done = head + to.bytes;
             }
+    return true;
 }
 int run(std::vector<message> messages) {
     communicator *c = messages[0].of;
@@ -152,8 +162,7 @@ int run(std::vector<message> messages) {
             lost.emplace_back(m.bytes);
             m.at = lost.back().data();
         }
-    exchange_here(messages);
-    if (c->error == SUCCESS && (++num_group == setting("_LOST", 0) || !exchange(messages)))
+    if (c->error == SUCCESS && (++num_group == setting("_LOST", 0) || !exchange_here(messages) || !exchange(messages)))
         c->error = fail(REMOTE_ERROR, "Connection closed by remote peer");
     return 0;
 }
@@ -163,6 +172,8 @@ int queue_group() {
     for (auto &m : group)
         streams[m.stream].push_back(m);
     group.clear();
+    if (group_error) /* of one of its messages: none is queued */
+        return std::exchange(group_error, SUCCESS);
     for (auto &one : streams) {
         std::vector<uint64_t> touches;
         for (auto &m : one.second)
@@ -181,7 +192,7 @@ int put(void *of, const void *at, size_t bytes, int type, int rank, void *stream
     if (!depth)
         return fail(INVALID_USAGE, "a send or a receive outside of a group waits for its counterpart");
     if (type != 0 || rank < 0 || rank >= c->num_rank || !stream || !bytes || !inside || !inside((uint64_t)at, bytes))
-        return fail(INVALID_ARGUMENT, "a message is no bytes of device memory, or goes to nobody");
+        return group_error = fail(INVALID_ARGUMENT, "a message is no bytes of device memory, or goes to nobody");
     group.push_back({c, (char *)at, bytes, 0, rank, sends, stream});
     return SUCCESS;
 }

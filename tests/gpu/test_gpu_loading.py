@@ -142,6 +142,13 @@ def test_a_failure_of_the_network_is_told_in_the_words_of_nccl_and_ends_the_conn
     assert "has given up its connection by NCCL after a failure" in result["later"]
 
 
+def test_a_message_that_is_refused_stays_alone():
+    """None of its group is queued, and the next group is."""
+    result = gpu_host.run("nobody")
+    assert re.search("messages=7 ncclSend: NCCL 2.32.3 gave 4 .invalid argument.", result.text)
+    assert result["messages"] == "0 " and result["wrong"] == "0"
+
+
 def test_a_process_that_cannot_connect_says_why():
     result = gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL_INIT="1")
     assert int(result["status"]) == DEVICE
