@@ -4,6 +4,7 @@ On the stand-in there are three devices, and messages by NCCL go through sockets
 host (test_mpi_bits.py), NCCL within one process (gpu/test_gpu_loading.py).
 """
 
+import json
 from pathlib import Path
 
 import cuda_device
@@ -76,6 +77,20 @@ def test_processes_that_send_by_nccl_have_the_bits_of_one(num):
     done = start(num, rank_cases.__file__, "transport=nccl", *KEYS[num])
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [f"{key} same" for key in KEYS[num]]
+
+
+@pytest.mark.gpu_or_stand_in
+def test_one_process_a_device_is_timed_beside_one_process(tmp_path):
+    """By transports that are there; the stand-in's MPI knows no devices. All have the same bits."""
+    script = TESTS.parent / "benchmarks" / "mpi_transports.py"
+    small = ["--cases", "hex3", "--nodes", "500", "--seconds", "0.01", "--out", str(tmp_path / "found.json")]
+    done = start(2, script, *small)
+    assert done.returncode == 0, done.stdout + done.stderr
+    one, *rows = json.loads((tmp_path / "found.json").read_text())["rows"]
+    assert one["way"] == "one process, peer" and len(rows) == 3
+    timed = [row for row in rows if "lacks" not in row]
+    assert {"nccl", "mpi by host"} <= {row["way"] for row in timed}
+    assert all(row["same_bits"] and row["percent"] > 0 for row in timed)
 
 
 @on_the_stand_in
