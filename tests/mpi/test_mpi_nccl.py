@@ -74,7 +74,9 @@ def passes(num, folder, text, **environment):
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("num", KEYS)
 def test_processes_that_send_by_nccl_have_the_bits_of_one(num):
-    done = start(num, rank_cases.__file__, "transport=nccl", *KEYS[num])
+    """On the stand-in every other stream runs as early as events let it, the others as late as they can."""
+    early = {"UNDA_EMULATOR_EAGER": str(num - 1)}
+    done = start(num, rank_cases.__file__, "transport=nccl", *KEYS[num], **early)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [f"{key} same" for key in KEYS[num]]
 
@@ -175,7 +177,9 @@ def test_a_connection_that_fails_in_all_processes_leaves_them_running(tmp_path):
 os.environ["UNDA_EMULATOR_NCCL_INIT"] = "1"
 words = "ncclCommInitRank: NCCL 2.32.3 gave 2 (unhandled system error)"
 all_raise(unda.DeviceError, words, lambda: make("nccl"))
-make("host").step(2)
+sim = make()
+assert way(sim) == "mpi by host"
+sim.step(2)
 """)  # fmt: skip
 
 

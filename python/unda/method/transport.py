@@ -61,23 +61,6 @@ def _free_all() -> None:
         one.free()
 
 
-def _connection(ranks: Ranks, device: str) -> Connection:
-    """Return the connection of a communicator's processes with these devices; made at the first call."""
-    from mpi4py import MPI
-
-    if not _keys:
-        _keys.append(MPI.Comm.Create_keyval())
-    made: Any = ranks.given.Get_attr(_keys[0])
-    if made is None:
-        made = {}
-        ranks.given.Set_attr(_keys[0], made)
-    devices = tuple(ranks.comm.allgather(device))
-    if devices not in made:
-        made[devices] = Connection(ranks, device)
-    found: Connection = made[devices]
-    return found
-
-
 class Way(NamedTuple):
     """How messages of a solver travel: unda_transport, and the connection by NCCL, if it is that."""
 
@@ -97,26 +80,44 @@ def _bus(device: str) -> str:
     return _core.text(info.bus)
 
 
-def _without_nccl(ranks: Ranks, device: str) -> Error | None:
-    """Return why these processes cannot use NCCL, the same in all."""
+def _need_nccl(ranks: Ranks, device: str) -> None:
+    """Raise, in all processes alike, if they cannot use NCCL."""
     _cuda.prepare()
+    lack = bus = ""
     try:
         _core.check(lib.unda_nccl_find(_core.new("int32_t *")))
-        lack = ""
+        bus = _bus(device)
     except Error as error:
         lack = str(error)
     lacks = ranks.comm.allgather(lack)
     first = next((rank for rank, one in enumerate(lacks) if one), None)
     if first is not None:
-        return DeviceError(lack or f"process {first}: {lacks[first]}")
-    buses = ranks.of_machine(_bus(device))
+        raise DeviceError(lack or f"process {first}: {lacks[first]}")
+    buses = ranks.of_machine(bus)
     doubled = ranks.comm.allgather(len(set(buses)) < len(buses))
     if True in doubled:
-        return ArgumentError(
+        raise ArgumentError(
             f"transport is 'nccl' and process {doubled.index(True)} shares its device with another one, "
             "which NCCL refuses; expected one process a device, or transport='host'"
         )
-    return None
+
+
+def _connection(ranks: Ranks, device: str) -> Connection:
+    """Return the connection of a communicator's processes with these devices; made at the first call."""
+    from mpi4py import MPI
+
+    _need_nccl(ranks, device)
+    if not _keys:
+        _keys.append(MPI.Comm.Create_keyval())
+    made: Any = ranks.given.Get_attr(_keys[0])
+    if made is None:
+        made = {}
+        ranks.given.Set_attr(_keys[0], made)
+    devices = tuple(ranks.comm.allgather(device))
+    if devices not in made:
+        made[devices] = Connection(ranks, device)
+    found: Connection = made[devices]
+    return found
 
 
 def knows_devices() -> bool | None:
@@ -156,12 +157,12 @@ def choose_way(asked: Any, device: str, ranks: Ranks) -> Way:
             raise ArgumentError("transport is 'nccl' on the CPU, expected CUDA devices, or 'auto'")
         return Way(lib.UNDA_TRANSPORT_AUTO)
     if word == "nccl" or (word == "auto" and ranks.size > 1):
-        lack = _without_nccl(ranks, device)
-        if lack is None:
+        try:
             return Way(lib.UNDA_TRANSPORT_NCCL, _connection(ranks, device))
-        if word == "nccl":
-            raise lack
-        _core.logger.info("messages do without NCCL: %s", lack)
+        except (ArgumentError, DeviceError) as lack:  # in all processes; a driver that is too old, too
+            if word == "nccl":
+                raise
+            _core.logger.info("messages do without NCCL: %s", lack)
     if word != "host":
         knows = ranks.comm.allgather(knows_devices())
         if word == "mpi" and False in knows:
