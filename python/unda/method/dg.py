@@ -70,8 +70,7 @@ class DG(Simulation):
     partition : {"curve", "metis"} or Partition
         Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host", "nccl", "mpi"}
-        How values at faces travel between devices: of one process "peer" or "host", of several "nccl", "mpi",
-        which takes an MPI that knows devices, or "host" (docs/scaling.md).
+        How values at faces travel (docs/scaling.md).
     threads : int, optional
         CPU threads; if omitted, all that the process may use, or fewer for small problems.
     allow_unstable : bool
@@ -84,7 +83,7 @@ class DG(Simulation):
         Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
         kept. Of a `kernel` that is named its options alone. CUDA only.
     comm : mpi4py.MPI.Intracomm, optional
-        Processes that share the problem; all make the same calls (docs/scaling.md).
+        Processes that share the problem; all make the same calls.
 
     Attributes
     ----------
