@@ -31,9 +31,10 @@ _ASK_MPI = """
 import mpi4py
 mpi4py.rc.initialize = False
 from mpi4py import MPI
+print(MPI.Get_library_version().splitlines()[0].split(",")[0].strip(), flush=True)
 from unda.method.transport import knows_devices
 knows = {True: "takes", False: "does not take", None: "does not say whether it takes"}[knows_devices()]
-print(f"{MPI.Get_library_version().split(',')[0].strip()}; {knows} addresses of CUDA devices")
+print(knows, "addresses of CUDA devices")
 """
 
 
@@ -45,8 +46,9 @@ def _mpi() -> str:
         [sys.executable, "-c", _ASK_MPI], capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
-    last = (found.stdout.strip() or found.stderr.strip()).splitlines()[-1:]
-    return last[0] if last else f"python ended with {found.returncode}"
+    # MPICH ends a process that asks before MPI is started: its name alone is known then.
+    said = found.stdout.splitlines() or found.stderr.splitlines()[-1:]
+    return "; ".join(" ".join(line.split()) for line in said) or f"python ended with {found.returncode}"
 
 
 def collect() -> dict[str, Any]:
