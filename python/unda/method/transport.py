@@ -122,7 +122,7 @@ def _connection(ranks: Ranks, device: str) -> Connection:
 
 def knows_devices() -> bool | None:
     """Return whether the library of MPI takes addresses of CUDA devices; None if it does not say."""
-    address = function_of_mpi("MPIX_Query_cuda_support")  # of Open MPI
+    address = function_of_mpi("MPIX_Query_cuda_support")  # of Open MPI and MPICH
     return None if address is None else bool(ctypes.CFUNCTYPE(ctypes.c_int)(address)())
 
 
