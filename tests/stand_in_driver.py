@@ -106,6 +106,12 @@ def real_nvrtc() -> str | None:
     return str(found[0]) if found else None
 
 
+def real_nccl() -> str | None:
+    """Return the path of NVIDIA's NCCL from the pip wheel, else None."""
+    found = Path(sysconfig.get_path("purelib")) / "nvidia" / "nccl" / "lib" / "libnccl.so.2"
+    return str(found) if found.exists() else None
+
+
 if __name__ == "__main__":
     for name, value in build(sys.argv[1]).items():
         print(f"export {name}={value}")

@@ -30,6 +30,7 @@ struct id { char bytes[128]; };
 struct communicator {
     int num_rank, which, error, num_queued; /* error: of what was queued */
     std::vector<int> socket;                /* [num_rank] */
+    bool aborted = false;                   /* freed with what is queued last */
 };
 struct message { communicator *of; char *at; uint64_t bytes; size_t done; int rank; bool sends; void *stream; uint64_t told = 0; };
 const size_t head = sizeof(uint64_t); /* before a message its size is told */
@@ -164,6 +165,8 @@ int run(std::vector<message> messages) {
         }
     if (c->error == SUCCESS && (++num_group == setting("_LOST", 0) || !exchange_here(messages) || !exchange(messages)))
         c->error = fail(REMOTE_ERROR, "Connection closed by remote peer");
+    if (c->aborted && !c->num_queued)
+        delete c;
     return 0;
 }
 int queue_group() {
@@ -227,11 +230,14 @@ API ncclCommDestroy(void *c) {
         _exit(fail(77, "destroyed while messages are queued, or after a failure: NCCL would wait"));
     return close_all((communicator *)c), SUCCESS;
 }
-API ncclCommAbort(void *c) {
-    for (int &one : ((communicator *)c)->socket) /* what is still queued finds nobody */
-        one = one < 0 ? one : (close(one), -1);
-    ((communicator *)c)->error = REMOTE_ERROR;
-    return SUCCESS;
+API ncclCommAbort(void *of) {
+    communicator *c = (communicator *)of;
+    for (int one : c->socket)
+        if (one >= 0)
+            close(one);
+    c->socket.assign(c->num_rank, -1); /* what is still queued finds nobody */
+    c->aborted = true, c->error = REMOTE_ERROR;
+    return c->num_queued ? SUCCESS : (delete c, SUCCESS);
 }
 API ncclCommGetAsyncError(void *c, int *result) { return *result = ((communicator *)c)->error, SUCCESS; }
 API ncclGroupStart() { return depth++, SUCCESS; }

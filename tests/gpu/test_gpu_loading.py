@@ -252,7 +252,7 @@ def test_a_forked_child_is_refused_and_frees_without_hanging():
 
 
 @pytest.mark.parametrize(
-    "scenario", [["graph"], ["threads"], ["refusals"], ["memory", "1000000000"], ["report"]]
+    "scenario", [["graph"], ["threads"], ["refusals"], ["memory", "1000000000"], ["report"], ["nobody"]]
 )
 def test_sanitizers_find_nothing(scenario):
     """AddressSanitizer (with leaks) and UBSan over host layer and stand-in; either would print."""
@@ -260,6 +260,16 @@ def test_sanitizers_find_nothing(scenario):
 
 
 # ---- the real thing
+
+
+@pytest.mark.gpu
+def test_the_real_nccl_moves_the_same_messages():
+    library = stand_in_driver.real_nccl()
+    if library is None:
+        pytest.skip("there is no NCCL")
+    real = {"UNDA_LIBCUDA": "", "UNDA_LIBNVRTC": stand_in_driver.real_nvrtc() or ""}
+    result = gpu_host.run("messages", "3", **real, UNDA_LIBNCCL=library)
+    assert result["messages"] == "0 " and result["wrong"] == "0" and result["status"] == "0"
 
 
 @pytest.mark.gpu
