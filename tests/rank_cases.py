@@ -2,7 +2,9 @@
 of one process.
 
 `mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py and slab_cases.py both ways in every
-process and prints what differs. Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).
+process and prints what differs; `transport=nccl` before them: so, each process with a device of its own.
+
+Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).
 """
 
 import contextlib
@@ -15,6 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 MPIEXEC = shutil.which("mpiexec")
+#: What repr says of each transport.
+NAMES = {"nccl": "nccl", "mpi": "mpi by device", "host": "mpi by host"}
 
 
 def start(num, script, *arguments, folder=None, seconds=100, **environment):
@@ -72,10 +76,11 @@ def files_of_all(comm, shared):
     return [(unda, "load", load_shared), (tempfile, "TemporaryDirectory", one_folder)]
 
 
-def in_processes(comm, partition):
+def in_processes(comm, partition, transport=None):
     """`unda.DG` makes simulations that all processes share, and whose arrays are gathered in each.
 
-    partition: a function of mesh and number that gives the part of each cell.
+    partition: a function of mesh and number that gives the part of each cell. transport: if given, each
+    process has a device of its own.
     """
     import bits_dg
     import bits_hex
@@ -85,10 +90,13 @@ def in_processes(comm, partition):
         def __init__(self, mesh, medium, **given):
             self.whole_mesh = mesh
             first = comm.rank == 0
+            if transport:
+                given |= {"device": f"cuda:{comm.rank}", "transport": transport}
             super().__init__(
                 mesh if first else None, medium, comm=comm,
                 partition=partition(mesh, comm.size) if first else "curve", **given,
             )  # fmt: skip
+            assert not transport or f"messages by {NAMES[transport]}" in repr(self), repr(self)
 
         def get(self, name, **given):
             return comm.bcast(super().get(name, gather=True), root=0)
@@ -132,7 +140,7 @@ def grids_in_processes(comm, made):
     return replaced([(unda, "FD", make), *files_of_all(comm, Shared)])
 
 
-def compare(keys):
+def compare(keys, transport=None):
     """Run each key in one process and in all; process 0 prints what differs."""
     import cuda_device
     from mpi4py import MPI
@@ -151,7 +159,7 @@ def compare(keys):
         if key.startswith("fd/"):
             (function, *arguments), shared = slab_cases.RUNS[key], grids_in_processes(comm, made)
         else:
-            (function, *arguments), shared = RUNS[key], in_processes(comm, parts)
+            (function, *arguments), shared = RUNS[key], in_processes(comm, parts, transport)
         one = function(*arguments)
         with shared:
             other = function(*arguments)
@@ -163,4 +171,6 @@ def compare(keys):
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
-    compare(Path(sys.argv[1]).read_text().split() if sys.argv[1].endswith(".txt") else sys.argv[1:])
+    given = sys.argv[1:]
+    chosen = given.pop(0).partition("=")[2] if given[0].startswith("transport=") else None
+    compare(Path(given[0]).read_text().split() if given[0].endswith(".txt") else given, chosen)

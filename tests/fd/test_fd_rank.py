@@ -20,12 +20,16 @@ MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
 class One:
     """The library's solver of a process; the others, if any, add nothing. status: what unite returns."""
 
-    def __init__(self, num=2, which=0, status=0, unite=None, **options):
+    def __init__(self, num=2, which=0, status=0, unite=None, transport=0, **options):
         given = Given.of(unda.FD, GRID, MEDIUM, device="cpu", **{"boundary": {"*": "free"}} | options)
         self._kept = fd_options(given)
         self._unite = _core.callback("int32_t(void *, int64_t, void *)", lambda of, num, at: status)
         ranks = _core.new_struct(
-            "unda_ranks", num_rank=num, which=which, unite=self._unite if unite is None else unite
+            "unda_ranks",
+            num_rank=num,
+            which=which,
+            transport=transport,
+            unite=self._unite if unite is None else unite,
         )
         self.handle = _core.new_object(
             "unda_solver",
@@ -56,6 +60,10 @@ class One:
         ({"unite": _core.NULL}, "unite is NULL, expected a function that all processes call"),
         ({"num": 4}, "4 slabs of a grid of 20 planes along x, expected at least 6 planes each"),
         ({"kernel": "tiled"}, "kernel tiled takes several steps at once"),
+        (
+            {"transport": lib.UNDA_TRANSPORT_MPI},
+            "transport is 3, expected 0 .auto. or 2 .host.: planes of grids",
+        ),
     ],
 )
 def test_a_process_that_cannot_be_is_refused(given, message):

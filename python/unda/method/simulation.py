@@ -124,10 +124,10 @@ class Simulation(Fixed, Pictures):
 
     def _new_solver(
         self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL,
-        part: Any = None,
+        part: Any = None, way: Any = None,
     ) -> None:  # fmt: skip
         """Make the library's solver; mesh, team: the library's; part: what a process has."""
-        self._guard, self._solver = Alone(), Solver(mesh, options, team, part)
+        self._guard, self._solver = Alone(), Solver(mesh, options, team, part, way)
         self._take_dt(allow_unstable)
 
     def _take_dt(self, allow_unstable: bool) -> None:
