@@ -1,34 +1,26 @@
-"""Time DG on several devices: work that grows with their number, and one problem that is split.
+"""Time one problem on several devices: work that grows with their number, and one problem that is split.
 
 Of each case one device has so many nodes, then all devices have as many each (weak), then they share as many
-(strong), whose bits are compared with those of one device. Not here: how parts run together (csrc/dg/team.c).
+(strong), whose bits are compared with those of one device. Not here: the cases (scaling_case.py), how parts
+run together (csrc/dg/team.c, csrc/sem/team.c, csrc/fd/slabs.c).
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._core import lib
 from ..errors import ArgumentError
 from ..limits import device_limits, several
-from ..method.dg import DG
-from ..problem._shapes import SHAPES
-from ..problem.mesh import Mesh, box_mesh
-from .dg_case import set_wave, simulation
 from .measuring import figure, heading, keep_usual, measured, positive, words
+from .scaling_case import CASES, Case, compared, measure, problem, simulation
 
-#: Shape of cells and degree.
-CASES = {"tet3": ("tet", 3), "tet7": ("tet", 7), "hex3": ("hex", 3), "hex7": ("hex", 7)}
 _COLUMNS = (
     ("case", "case", "s"), ("split", "split", "s"), ("devices", "devices", "d"),
     ("transport", "transport", "s"),
-    ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".4g"),
+    ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("rate", "rate", ".4g"), ("of", "unit", "s"),
     ("% of n times", "efficiency", ".1f"), ("% not in kernels", "outside", ".1f"),
     ("MB/stage", "megabytes", ".3g"), ("same bits", "same_bits", "s"),
 )  # fmt: skip
@@ -36,14 +28,25 @@ _COLUMNS = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--cases", type=words(*CASES), default="tet3,tet7,hex7", help=",".join(CASES))
-    parser.add_argument("--physics", choices=["acoustic", "elastic", "maxwell"], default="acoustic")
+    parser.add_argument(
+        "--cases", type=words(*CASES), default="tet3,tet7,hex7",
+        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, or elastic with a "
+        "CPML",
+    )  # fmt: skip
+    parser.add_argument(
+        "--physics",
+        choices=["acoustic", "elastic", "maxwell"],
+        default="acoustic",
+        help="of DG (%(default)s)",
+    )
     parser.add_argument("--devices", default="cuda:all", help="cuda:all, or such as cuda:0,cuda:0,cuda:1")
     parser.add_argument(
         "--splits", type=words("strong", "weak"), default="strong,weak", help="strong,weak, beside one device"
     )
-    parser.add_argument("--transport", choices=["auto", "peer", "host"], default="auto")
-    parser.add_argument("--integrator", choices=["ab3", "lsrk4"], default="ab3")
+    parser.add_argument(
+        "--transport", choices=["auto", "peer", "host"], default="auto", help="of DG and SEM (%(default)s)"
+    )
+    parser.add_argument("--integrator", choices=["ab3", "lsrk4"], default="ab3", help="of DG (%(default)s)")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--nodes", type=positive, default=16e6, help="of a device, about")
     parser.add_argument("--seconds", type=positive, default=2.0, help="of a measurement, about")
@@ -51,77 +54,39 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     keep_usual(parser)
 
 
-def _box(shape: str, degree: int, nodes: float) -> Mesh:
-    """Return a perturbed box of about so many nodes, which is longer where it has more."""
-    num_node = int(lib.unda_element_num_node(SHAPES[shape], degree)) * (6 if shape == "tet" else 1)
-    n = max(1, round((nodes / num_node) ** (1 / 3)))
-    long = max(1, round(nodes / num_node / n**2))
-    return box_mesh((0, 0, 0), (long / n, 1, 1), (long, n, n), shape=shape, perturb=0.2, seed=1)
-
-
-def _some(sim: DG) -> np.ndarray:
-    """Return the state of some of the cells, all along the mesh."""
-    num = sim.mesh.num_elem
-    count, every = min(num, 32), max(1, num // 200)
-    shape = (count, sim.num_node, len(sim.fields))
-    firsts = range(0, num - count + 1, every)
-    return np.stack([sim._solver.read(lib.UNDA_STATE, i, np.empty(shape, sim.dtype)) for i in firsts])
-
-
-def _measure(sim: DG, seconds: float) -> dict[str, Any]:
-    """Time steps: after warm-up the median of five calls."""
-    set_wave(sim)
-    sim.step(20)
-    state = _some(sim)
-    begin = time.perf_counter()
-    sim.step(16)
-    count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000)) // 16 * 16 or 16
-    took = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        sim.step(count)
-        took.append((time.perf_counter() - begin) / count)
-    step, stages = float(np.median(took)), int(sim._solver.info().num_stage)
-    dof = sim._size()[0]
-    kernels = sim.profile(10)["stage"]["seconds"] if sim.config["device"] != "cpu" else None
-    return {
-        "ms": 1e3 * step, "gdof_per_second": 1e-9 * dof * stages / step, "num_elem": sim.mesh.num_elem,
-        "num_node": sim.num_node, "kernel": sim.config["kernel"], "state": state,
-        "outside": None if kernels is None else 100 * max(0.0, 1 - kernels * stages / step),
-        "transport": sim.team.transport if sim.team else "-",
-        "devices": len(sim.team.devices) if sim.team else 1,
-        "megabytes": 1e-6 * sim.team._bytes() if sim.team else 0.0,
-    }  # fmt: skip
+def _runs(
+    args: argparse.Namespace, case: Case, devices: tuple[str, ...]
+) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """List the runs of a case: what is split how, the problem, where it runs."""
+    one = problem(case, args.nodes)
+    yield "one", one, {"device": devices[0]}
+    team: dict[str, Any] = {"device": list(devices)}
+    if case.method != "fd":  # of grids the driver chooses
+        team["transport"] = args.transport
+    if len(devices) > 1:
+        for split in args.splits.split(","):
+            yield split, one if split == "strong" else problem(case, args.nodes, len(devices)), team
 
 
 def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    options = {"dtype": args.dtype, "integrator": args.integrator}
-    for case in args.cases.split(","):
-        shape, degree = CASES[case]
-        mesh = _box(shape, degree, args.nodes)
-        runs: list[tuple[str, Mesh, dict[str, Any]]] = [("one", mesh, {"device": devices[0]})]
-        team = {"device": list(devices), "transport": args.transport}
-        if len(devices) > 1:
-            runs += [
-                (split, mesh if split == "strong" else _box(shape, degree, args.nodes * len(devices)), team)
-                for split in args.splits.split(",")
-            ]
-        one: dict[str, Any] = {}
-        for split, of, where in runs:
-            keywords = {"degree": degree, **options}
-            with simulation(of, args.physics, keywords, **where) as sim:
-                row = {"case": case, "split": split, **keywords, **_measure(sim, args.seconds)}
+    options = {"dtype": args.dtype, "integrator": args.integrator, "physics": args.physics}
+    for name in args.cases.split(","):
+        case, one = CASES[name], None
+        for split, of, where in _runs(args, case, devices):
+            with simulation(case, of, options, **where) as sim:
+                about = {"case": name, "split": split, "degree": case.degree, "dtype": args.dtype}
+                row = about | ({"integrator": args.integrator} if case.method == "dg" else {})
+                row |= measure(sim, args.seconds)
             one = one or row
-            same = split == "strong" and row["state"].tobytes() == one["state"].tobytes()
-            row["same_bits"] = str(same) if split == "strong" else "-"
-            row["efficiency"] = 100 * (row["gdof_per_second"] / one["gdof_per_second"] / row["devices"])
+            row["same_bits"] = compared(one["state"], row["state"]) if split == "strong" else "-"
+            row["efficiency"] = 100 * (row["rate"] / one["rate"] / row["devices"])
             yield {name: value for name, value in row.items() if name != "state"}
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw how near to n times one device's rate all come."""
     rows = [row for row in result["rows"] if row["split"] != "one"]
-    with figure(path, f"DG {result['physics']}, {result['device']}", (6.4, 3.6)) as axes:
+    with figure(path, f"{len(result['devices'])} x {result['device']}", (6.4, 3.6)) as axes:
         axes.bar([f"{row['case']}\n{row['split']}" for row in rows], [row["efficiency"] for row in rows])
         axes.set(ylabel="% of n times one device", ylim=(0, None))
 
@@ -132,6 +97,11 @@ def run(args: argparse.Namespace) -> int:
     if any(device.partition(":")[0] == "cpu" for device in devices):
         raise ArgumentError(
             f"devices are {','.join(devices)}, expected CUDA devices: parts on the CPU do not pay"
+        )
+    grids = [name for name in args.cases.split(",") if CASES[name].method == "fd"]
+    if args.transport != "auto" and grids:
+        raise ArgumentError(
+            f"transport is {args.transport} for {','.join(grids)}, expected auto: of grids the driver chooses"
         )
     limits = device_limits(devices[0])
     head = {

@@ -110,6 +110,11 @@ class Team:
         """Return what all parts send in a stage."""
         return sum(one.bytes_per_stage for one in self.members)
 
+    def _load(self) -> tuple[int, float]:
+        """Return the most bytes that a part sends in a stage, and the greatest share of cells at borders."""
+        most = max(one.bytes_per_stage for one in self.members)
+        return most, max(one.border / one.cells for one in self.members)
+
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
         return f"{self.partition.num} parts, {self._bytes()} bytes a stage by {self.transport}"
