@@ -1,37 +1,47 @@
 """Time one problem on several devices: work that grows with their number, and one problem that is split.
 
 Of each case one device has so many nodes, then all devices have as many each (weak), then they share as many
-(strong), whose bits are compared with those of one device. Not here: the cases (scaling_case.py), how parts
-run together (csrc/dg/team.c, csrc/sem/team.c, csrc/fd/slabs.c).
+(strong), whose bits are compared with those of one device. Beside each is what a model expects, from the rate
+of one device and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
+(scaling_case.py), the model (scaling_model.py), how parts run together (team.c of csrc/dg and csrc/sem,
+csrc/fd/slabs.c).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..limits import device_limits, several
-from .measuring import figure, heading, keep_usual, measured, positive, words
+from ..limits import device_limits, link_limits, several
+from .measuring import figure, heading, integers, keep_usual, measured, positive, refuse_idle, words
 from .scaling_case import CASES, Case, compared, measure, problem, simulation
+from .scaling_model import Link, beside, table
 
 _COLUMNS = (
     ("case", "case", "s"), ("split", "split", "s"), ("devices", "devices", "d"),
     ("transport", "transport", "s"),
     ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("rate", "rate", ".4g"), ("of", "unit", "s"),
-    ("% of n times", "efficiency", ".1f"), ("% not in kernels", "outside", ".1f"),
-    ("MB/stage", "megabytes", ".3g"), ("same bits", "same_bits", "s"),
+    ("% of n times", "efficiency", ".1f"), ("model %", "model", ".1f"),
+    ("% not in kernels", "outside", ".1f"), ("MB/stage", "megabytes", ".3g"), ("same bits", "same_bits", "s"),
 )  # fmt: skip
+
+
+def _links(text: str) -> list[Link]:
+    """Return the links of "50:20,400:9", GB/s and microseconds."""
+    found = [word.split(":") for word in text.split(",")]
+    return [Link(1e9 * positive(rate), 1e-6 * positive(wait)) for rate, wait in found]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "--cases", type=words(*CASES), default="tet3,tet7,hex7",
-        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, or elastic with a "
-        "CPML",
+        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, or elastic with "
+        "a CPML",
     )  # fmt: skip
     parser.add_argument(
         "--physics",
@@ -51,6 +61,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=positive, default=16e6, help="of a device, about")
     parser.add_argument("--seconds", type=positive, default=2.0, help="of a measurement, about")
     parser.add_argument("-o", "--output", type=Path, default=Path("bench_scaling.json"))
+    parser.add_argument(
+        "--model", type=Path, nargs="+", metavar="JSON",
+        help="measure nothing: print what the model expects of more devices, from results of this command "
+        "with one device and two (strong), best of several sizes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--numbers", type=integers, default="8,64,1024", help="of --model: devices (%(default)s)"
+    )
+    parser.add_argument(
+        "--links", type=_links, default="50:20,400:9",
+        help="of --model: GB/s each way and microseconds of a message (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--link", type=_links, default="397:9",
+        help="of --model: that of the two devices, where results do not say it (%(default)s)",
+    )  # fmt: skip
     keep_usual(parser)
 
 
@@ -68,7 +94,7 @@ def _runs(
             yield split, one if split == "strong" else problem(case, args.nodes, len(devices)), team
 
 
-def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _rows(args: argparse.Namespace, devices: tuple[str, ...], link: Link | None) -> Iterator[dict[str, Any]]:
     options = {"dtype": args.dtype, "integrator": args.integrator, "physics": args.physics}
     for name in args.cases.split(","):
         case, one = CASES[name], None
@@ -79,6 +105,7 @@ def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[s
                 row |= measure(sim, args.seconds)
             one = one or row
             row["same_bits"] = compared(one["state"], row["state"]) if split == "strong" else "-"
+            row["model"] = beside(one, row, link) if link and split != "one" else None
             row["efficiency"] = 100 * (row["rate"] / one["rate"] / row["devices"])
             yield {name: value for name, value in row.items() if name != "state"}
 
@@ -86,13 +113,17 @@ def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[s
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw how near to n times one device's rate all come."""
     rows = [row for row in result["rows"] if row["split"] != "one"]
-    with figure(path, f"{len(result['devices'])} x {result['device']}", (6.4, 3.6)) as axes:
+    with figure(path, f"{len(result['devices'])} x {result['device']} (line: model)", (6.4, 3.6)) as axes:
         axes.bar([f"{row['case']}\n{row['split']}" for row in rows], [row["efficiency"] for row in rows])
+        axes.plot([row["model"] for row in rows], "k_", markersize=20)
         axes.set(ylabel="% of n times one device", ylim=(0, None))
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if args.model:
+        return _model(args)
+    refuse_idle(args, "numbers links link", "with --model")
     devices = several(args.devices if args.devices == "cuda:all" else args.devices.split(","))
     if any(device.partition(":")[0] == "cpu" for device in devices):
         raise ArgumentError(
@@ -108,5 +139,26 @@ def run(args: argparse.Namespace) -> int:
         "benchmark": "scaling", "physics": args.physics, **heading(devices[0], limits, None),
         "devices": list(devices),
     }  # fmt: skip
-    measured(_rows(args, devices), _COLUMNS, args.output, head, _draw)
+    link = None
+    if len(devices) > 1:
+        head["link"] = found = link_limits(devices[0], devices[1], args.transport)
+        link = Link(found["bandwidth"], found["latency"])
+        print(
+            f"{devices[0]} and {devices[1]} by {found['transport']}: {link.bandwidth / 1e9:.3g} GB/s each "
+            f"way, {1e6 * link.latency:.3g} us a message"
+        )
+    measured(_rows(args, devices, link), _COLUMNS, args.output, head, _draw)
+    return 0
+
+
+def _model(args: argparse.Namespace) -> int:
+    """Print a table for more devices."""
+    results = [json.loads(path.read_text()) for path in args.model]
+    for path, result in zip(args.model, results, strict=True):
+        if result.get("benchmark") != "scaling":
+            raise ArgumentError(
+                f"{path} has benchmark {result.get('benchmark')!r}, expected a result of unda bench scaling"
+            )
+    known = [Link(one["link"]["bandwidth"], one["link"]["latency"]) for one in results if "link" in one]
+    print("\n".join(table(results, args.numbers, args.links, (known or args.link)[0])))
     return 0

@@ -15,15 +15,13 @@ from .. import _core
 from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_number, several
+from ..limits import TRANSPORTS, device_number, several
 from ..problem.partition import Partition
 
 if TYPE_CHECKING:
     from ..problem.mesh import Mesh
     from ._options import Given
 
-#: Words for unda_transport, from 0 on.
-TRANSPORTS = ("auto", "peer", "host")
 _CPU_PARTS = "UNDA_CPU_PARTS"
 
 
