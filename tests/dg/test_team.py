@@ -242,6 +242,6 @@ def test_a_partition_must_be_of_the_mesh_and_of_as_many_parts_as_devices():
 def test_users_are_told_that_parts_on_the_cpu_do_not_pay(monkeypatch):
     monkeypatch.delenv("UNDA_CPU_PARTS")
     with pytest.raises(
-        ArgumentError, match="parts of one process on the CPU take turns.*`mpirun --bind-to numa`"
+        ArgumentError, match=r"parts of one process on the CPU take turns.*`mpirun --bind-to numa`"
     ):
         _small(["cpu:0", "cpu:1"])

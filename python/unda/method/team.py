@@ -37,7 +37,7 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
     if os.environ.get(_CPU_PARTS) != "1":
         raise ArgumentError(
             f"device is {list(devices)}: parts of one process on the CPU take turns, and are slower than "
-            "device='cpu', whose threads share the problem. Where memory is in NUMA nodes, give each a process: "
+            "device='cpu', whose threads share the problem. Give each NUMA node a process: "
             "comm=MPI.COMM_WORLD and `mpirun --bind-to numa` (docs/scaling.md). The environment variable "
             f"{_CPU_PARTS}=1 allows such parts, for tests"
         )
