@@ -3,8 +3,8 @@
 Of each case one device has so many nodes, then all devices have as many each (weak), then they share as many
 (strong), whose bits are compared with those of one device. Beside each is what a model expects, from the rate
 of one device and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
-(scaling_case.py), the model (scaling_model.py), how parts run together (team.c of csrc/dg and csrc/sem,
-csrc/fd/slabs.c).
+(scaling_case.py), the model (scaling_model.py), waiting for ghosts (scaling_ghosts.py), a paper's figures
+(scaling_paper.py), how parts run together (team.c of csrc/dg and csrc/sem, csrc/fd/slabs.c).
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..errors import ArgumentError
 from ..limits import device_limits, link_limits, several
+from . import scaling_ghosts, scaling_paper
 from .measuring import figure, heading, integers, keep_usual, measured, positive, refuse_idle, words
 from .scaling_case import CASES, Case, compared, measure, problem, simulation
 from .scaling_model import Link, beside, table
@@ -60,7 +62,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--nodes", type=positive, default=16e6, help="of a device, about")
     parser.add_argument("--seconds", type=positive, default=2.0, help="of a measurement, about")
-    parser.add_argument("-o", "--output", type=Path, default=Path("bench_scaling.json"))
+    parser.add_argument(
+        "-o", "--output", type=Path,
+        help="JSON file, a PNG goes beside it (bench_scaling.json, bench_scaling_ghosts.json, "
+        "bench_scaling_PAPER.json)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ghosts", action="store_true",
+        help="the share of a stage spent waiting for ghosts, before and behind inner cells: whole cells, "
+        "27 %% of what is stored of them, faces; cases of DG",
+    )  # fmt: skip
+    parser.add_argument(
+        "--paper", choices=("komatitsch2010",),
+        help="figures 1 (FD over blocks along x and y) and 2 (SEM over one core) on 1 .. n devices",
+    )  # fmt: skip
+    parser.add_argument(
+        "--blocks", type=integers, default="4,8,16,24", help="of --paper, of 16 cells (%(default)s)"
+    )
     parser.add_argument(
         "--model", type=Path, nargs="+", metavar="JSON",
         help="measure nothing: print what the model expects of more devices, from results of this command "
@@ -124,22 +142,27 @@ def run(args: argparse.Namespace) -> int:
     if args.model:
         return _model(args)
     refuse_idle(args, "numbers links link", "with --model")
+    if args.ghosts or args.paper:
+        refuse_idle(args, "splits", "without --ghosts and --paper")
+    if args.paper:
+        refuse_idle(args, "cases physics integrator transport ghosts", "without --paper")
+    else:
+        refuse_idle(args, "blocks", "with --paper")
     devices = several(args.devices if args.devices == "cuda:all" else args.devices.split(","))
     if any(device.partition(":")[0] == "cpu" for device in devices):
         raise ArgumentError(
             f"devices are {','.join(devices)}, expected CUDA devices: parts on the CPU do not pay"
         )
+    if args.ghosts:
+        return _measure(args, devices, "ghosts", scaling_ghosts)
+    if args.paper:
+        return _measure(args, devices, args.paper, scaling_paper)
     grids = [name for name in args.cases.split(",") if CASES[name].method == "fd"]
     if args.transport != "auto" and grids:
         raise ArgumentError(
             f"transport is {args.transport} for {','.join(grids)}, expected auto: of grids the driver chooses"
         )
-    limits = device_limits(devices[0])
-    head = {
-        "benchmark": "scaling", "physics": args.physics, **heading(devices[0], limits, None),
-        "devices": list(devices),
-    }  # fmt: skip
-    link = None
+    head, link = _head(args, devices), None
     if len(devices) > 1:
         head["link"] = found = link_limits(devices[0], devices[1], args.transport)
         link = Link(found["bandwidth"], found["latency"])
@@ -147,7 +170,25 @@ def run(args: argparse.Namespace) -> int:
             f"{devices[0]} and {devices[1]} by {found['transport']}: {link.bandwidth / 1e9:.3g} GB/s each "
             f"way, {1e6 * link.latency:.3g} us a message"
         )
-    measured(_rows(args, devices, link), _COLUMNS, args.output, head, _draw)
+    output = args.output or Path("bench_scaling.json")
+    measured(_rows(args, devices, link), _COLUMNS, output, head, _draw)
+    return 0
+
+
+def _head(args: argparse.Namespace, devices: tuple[str, ...]) -> dict[str, Any]:
+    """Print what a device can do; return the head of a result."""
+    about = heading(devices[0], device_limits(devices[0]), None)
+    return {"benchmark": "scaling", "physics": args.physics, **about, "devices": list(devices)}
+
+
+def _measure(args: argparse.Namespace, devices: tuple[str, ...], what: str, of: ModuleType) -> int:
+    """Measure the rows of a module, and say what it compares them with."""
+    head = {**_head(args, devices), "benchmark": f"scaling {what}"}
+    if args.paper:
+        head["physics"] = "elastic"
+    output = args.output or Path(f"bench_scaling_{what}.json")
+    measured(of.rows(args, devices), of.COLUMNS, output, head, of.draw)
+    of.finish()
     return 0
 
 

@@ -36,10 +36,9 @@ _LAYERS = 10
 _COMPARED = 200
 
 
-def _box(nodes: float, num_node: int, shape: str) -> Mesh:
-    """Return a perturbed box of about so many nodes, which is longer where it has more."""
-    n = max(1, round((nodes / num_node) ** (1 / 3)))
-    long = max(1, round(nodes / num_node / n**2))
+def _box(cubes: float, n: int, shape: str) -> Mesh:
+    """Return a perturbed box of about so many cubes, n of them across and as many along as it takes."""
+    long = max(1, round(cubes / n**2))
     return box_mesh((0, 0, 0), (long / n, 1, 1), (long, n, n), shape=shape, perturb=0.2, seed=1)
 
 
@@ -49,9 +48,13 @@ def problem(case: Case, nodes: float, times: int = 1) -> Mesh | tuple[int, ...]:
         n = max(16, round(nodes ** (1 / 3)))
         return times * n, n, n
     if case.method == "sem":  # cells share nodes: each has about degree^3 of its own
-        return _box(times * nodes, case.degree**3, "hex")
+        cubes = times * nodes / case.degree**3
+        return _box(
+            cubes, max(1, int(cubes ** (1 / 3))), "hex"
+        )  # never shorter: receivers are in a unit cube
     num_node = int(lib.unda_element_num_node(SHAPES[case.kind], case.degree))
-    return _box(times * nodes, num_node * (6 if case.kind == "tet" else 1), case.kind)
+    cubes = times * nodes / num_node / (6 if case.kind == "tet" else 1)
+    return _box(cubes, max(1, round(cubes ** (1 / 3))), case.kind)
 
 
 def simulation(case: Case, of: Any, options: dict[str, Any], device: Any, **more: Any) -> Any:
