@@ -141,6 +141,9 @@ def test_a_team_says_what_travels():
     assert [one.cells for one in sim.team.members] == sim.team.partition.cells.tolist()
     assert f"3 parts, {traffic.sum()} bytes a stage by memory" in repr(sim)
     assert "6 nodes x 4 fields x 4 bytes = 96 bytes a stage" in repr(sim.team)
+    warped = unda.DG(_box("hex", (3, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=2, device=["cpu"] * 3)
+    assert "9 nodes x 4 fields x 4 bytes = 144 bytes a stage" in repr(warped.team)
+    assert [one.bytes_per_stage for one in warped.team.members] == [144, 288, 144]
     assert _small("cpu").team is None
     assert sim.memory["host"] > 0
 

@@ -88,7 +88,7 @@ def rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[st
 
 
 def draw(path: Path, result: dict[str, Any]) -> None:
-    """Draw the time of a block by blocks along x and y, on all devices, and speed over one core by devices."""
+    """Draw the time of a block by blocks along x and y, on all devices, and speed over one core."""
     blocks = [row for row in result["rows"] if row["figure"] == 1]
     most = max(row["devices"] for row in blocks)
     title = f"Komatitsch et al. (2010) on {len(result['devices'])} x {result['device']}"
