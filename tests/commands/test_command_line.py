@@ -12,6 +12,7 @@ import unda
 from unda.__main__ import main
 from unda.commands import bench_dg, bench_sem, cavity, loh1, verify
 from unda.commands.scaling_case import compared
+from unda.commands.scaling_model import Link, beside
 
 REAL = cuda_device.prepare()
 pytestmark = pytest.mark.usefixtures("limits_once")
@@ -107,7 +108,12 @@ def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     command = ["bench", "scaling", "--cases", "hex3", "--nodes", "400", "--seconds", "0.02"]
     assert main([*command, "--devices", "cuda:0,cuda:0"]) == 0
-    rows = json.loads(Path("bench_scaling.json").read_text())["rows"]
+    result = json.loads(Path("bench_scaling.json").read_text())
+    rows, link = result["rows"], result["link"]
+    assert link["transport"] == "peer" and link["bandwidth"] > 0 and link["latency"] > 0
+    assert rows[0]["model"] is None
+    for row in rows[1:]:  # never above 100 %, and less by what the message takes that nothing hides
+        assert row["model"] == beside(rows[0], row, Link(link["bandwidth"], link["latency"])) <= 100
     assert [(row["split"], row["devices"], row["same_bits"]) for row in rows] == [
         ("one", 1, "-"), ("strong", 2, "True"), ("weak", 2, "-"),
     ]  # fmt: skip
