@@ -734,6 +734,7 @@ MUTATIONS = [
     ("csrc/dg/exchange_cpu.c", "first[i + 1] - cut->first[i],", "first[i + 1] - cut->first[i] - 1,"),
     ("csrc/dg/exchange_cpu.c", "* space->num_face_node + m]", "* space->num_face_node]"),
     ("csrc/dg/ghosts.c", "weight - 1)", "0)"),
+    ("csrc/dg/ghosts.c", "status != UNDA_OK && p < team", "status == UNDA_OK && p < team"),
     ("csrc/dg/ghosts.c", "    team->exchange = when;\n", ""),
     ("csrc/gpu/link.c", " || !(reached && back)", ""),
     ("csrc/gpu/link.c", "transport == UNDA_TRANSPORT_PEER && !(reached && back)", "false"),

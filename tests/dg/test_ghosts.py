@@ -77,3 +77,9 @@ def test_longer_messages_take_their_room_and_give_it_back():
         room = taken(101.0)  # what is sent, and two buffers of what is received; 16 bytes less each at most
         assert 300 * sent - 3 * 3 * 16 <= room <= 1.1 * 300 * sent
         assert taken(1.0) == -room
+        total = unda.devices()["cuda:0"]["free"]
+        # the first part has room, another one has none
+        with pytest.raises(unda.OutOfMemoryError, match="filling of messages"):
+            taken(1 + 0.5 * total / sent)
+        assert unda.devices()["cuda:0"]["free"] == total
+        sim.step(1)
