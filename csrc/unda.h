@@ -456,8 +456,9 @@ typedef enum unda_exchange {
     UNDA_EXCHANGE_BEFORE = 1, /* before any element is computed: the same results, later */
     UNDA_EXCHANGE_NEVER = 2   /* they do not: wrong results, as soon as they could be */
 } unda_exchange;
-/* For measurements: how much of a stage is spent waiting. A team of DG; from its next step on. weight, at least 1: on CUDA
- * devices messages have so many times their length, as if more than faces travelled; the rest is not looked at. */
+/* For measurements: how much of a stage is spent waiting. A team of DG; from its next step on. weight, 1 to 1e6: on CUDA
+ * devices messages have so many times their length, as if more than faces travelled; the rest is not looked at. On the CPU
+ * it is 1. Where there is no memory for it, UNDA_ERR_MEMORY, and it is 1 again. */
 UNDA_API unda_status unda_solver_set_exchange(unda_solver *solver, int32_t when, double weight);
 
 /* One problem in many processes, each with a solver of its part of the mesh (unda_mesh_part, unda_mesh_unpack). All

@@ -97,7 +97,7 @@ def test_the_way_between_devices_is_measured_by_either_transport():
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.skipif(cuda_device.is_real(), reason="devices of the stand-in")
-@pytest.mark.parametrize("reached", [False, True])
+@pytest.mark.parametrize("reached", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_devices_that_do_not_reach_each_other_send_through_the_host(reached):
     code = """
 from unda.__main__ import main

@@ -36,7 +36,7 @@ def test_waiting_before_the_first_cell_changes_no_bit_and_not_receiving_does():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("transport", ["peer", "host"])
+@pytest.mark.parametrize("transport", ["peer", pytest.param("host", marks=pytest.mark.slow)])
 def test_neither_the_place_of_an_exchange_nor_what_fills_its_messages_changes_a_bit(transport):
     with team("cuda", transport=transport) as sim, team("cuda", transport=transport) as usual:
         for when, weight in (("BEHIND", 7.3), ("BEFORE", 3.0), ("BEHIND", 1.0), ("NEVER", 1.0)):
