@@ -77,8 +77,9 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transpor
 }
 
 /* What a process sends, and what it receives: all messages are complete before the next ones begin. */
-unda_status dg_cpu_join_rank(unda_solver *part)
+unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks)
 {
+    (void)ranks; /* there is one way */
     struct exchange *x = part->exchange;
     void *send, *receive;
     TRY(array_own(&dg_cpu_tables(part)->owned, &send, x->bytes, 1, "traces at cut faces"));

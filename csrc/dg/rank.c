@@ -83,13 +83,13 @@ unda_status dg_rank_end_messages(unda_solver *part)
 static const struct transport messages = {
     .name = "mpi", .begin = dg_rank_begin_messages, .end = dg_rank_end_messages};
 
-unda_status dg_rank_join(unda_solver *part)
+unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks)
 {
     if (!dg_engine(part)->join_rank)
         FAIL(UNDA_ERR_ARG, "the %s engine runs in one process, found a part of a mesh; expected device %d",
              part->engine->name, UNDA_DEVICE_CPU);
     part->exchange->transport = &messages;
-    return dg_engine(part)->join_rank(part);
+    return dg_engine(part)->join_rank(part, ranks);
 }
 
 void dg_link_rank(unda_solver *part, uintptr_t send, uintptr_t receive)

@@ -8,8 +8,9 @@
 #include "team.h"
 
 unda_status dg_rank_create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
-/* Makes the buffers of its messages; what an engine then says of them, one after another in the order of neighbours. */
-unda_status dg_rank_join(unda_solver *part);
+/* Makes the buffers of its messages, as ranks.transport says; what an engine then says of them, one after another in the
+ * order of neighbours. */
+unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks);
 void dg_link_rank(unda_solver *part, uintptr_t send, uintptr_t receive);
 unda_status dg_rank_begin_messages(unda_solver *part);
 unda_status dg_rank_end_messages(unda_solver *part);
