@@ -16,6 +16,7 @@ from .._core import lib
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import choose_device
+from ..problem._shapes import SHAPES
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
@@ -194,7 +195,7 @@ class DG(Simulation):
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
-            nodes = int(lib.unda_element_num_face_node(options.shape, self.degree))
+            nodes = int(lib.unda_element_num_face_node(SHAPES[mesh.shape], self.degree))
             team._take(self._solver, (nodes, len(self.fields), self.dtype.itemsize))
             self.team = team
         own = {
