@@ -146,8 +146,8 @@ static unda_status from_message(unda_solver *s)
 {
     const struct exchange *x = s->exchange;
     TRY(gpu_sync(own(s)->stream));
-    TRY(dg_rank_begin_messages(s));
-    TRY(dg_rank_end_messages(s));
+    TRY(messages_begin(s));
+    TRY(messages_end(s));
     return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
                     : UNDA_OK;
 }

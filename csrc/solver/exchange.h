@@ -35,7 +35,7 @@ struct exchange {
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
     void *of; /* the engine's own */
-    /* Of a process (dg/rank.c): requests of its messages; where these are in host memory, sent and received. */
+    /* Of a process (messages.h): requests of its messages; where these are in host memory, sent and received. */
     unda_requests *requests;
     char *message[2];
 };

@@ -114,7 +114,7 @@ def _load(path: Any, device: Any, ranks: Ranks | None) -> DG | SEM | FD:
         same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
         if ranks is not None:
-            if config["method"] != "DG":
+            if config["method"] == "FD":
                 raise ArgumentError(
                     f"the file has a simulation of {config['method']}, which runs in one process alone"
                 )
