@@ -21,17 +21,23 @@ unda_status messages_end(unda_solver *part)
 
 static const struct transport messages = {.name = "mpi", .begin = messages_begin, .end = messages_end};
 
-void messages_place(struct exchange *x, int32_t num_neighbor, uintptr_t send, uintptr_t receive)
+/* Where the message of a neighbour stands among all. */
+static int64_t begin_of(const struct exchange *x, int32_t which)
 {
     int64_t at = 0;
+    for (int32_t i = 0; i < which; i++)
+        at += x->link[i].bytes;
+    return at;
+}
+
+void messages_place(struct exchange *x, int32_t num_neighbor, uintptr_t send, uintptr_t receive)
+{
     x->message[0] = (char *)send;
     x->message[1] = (char *)receive;
     for (int turn = 0; turn < 2; turn++)
         x->from[turn] = receive;
-    for (int32_t i = 0; i < num_neighbor; i++) {
-        x->link[i].to[0] = x->link[i].to[1] = send + (uintptr_t)at;
-        at += x->link[i].bytes;
-    }
+    for (int32_t i = 0; i < num_neighbor; i++)
+        x->link[i].to[0] = x->link[i].to[1] = send + (uintptr_t)begin_of(x, i);
 }
 
 unda_status messages_on_host(void **owned, struct exchange *x, int32_t num_neighbor)
@@ -49,9 +55,7 @@ unda_status messages_get(const struct exchange *x, int32_t num_neighbor, const i
 {
     if (which < 0 || which >= num_neighbor)
         FAIL(UNDA_ERR_ARG, "which is %d, expected a neighbour within 0..%d", which, num_neighbor - 1);
-    int64_t at = 0;
-    for (int32_t i = 0; i < which; i++)
-        at += x->link[i].bytes;
+    int64_t at = begin_of(x, which);
     *message = (unda_message){.size_bytes = sizeof *message,
                               .num_byte = x->link[which].bytes,
                               .rank = neighbor[which],
