@@ -88,7 +88,7 @@ def differences(comm, device, case):
     if comm.rank:
         return lines
     if on_cpu:
-        parts = made(["cpu"] * comm.size, case, mesh=mesh, seed=case["seed"])
+        parts = one if comm.size == 1 else made(["cpu"] * comm.size, case, mesh=mesh, seed=case["seed"])
         same = found(run(parts, case["source"]))
         lines += [name for name, value in same.items()
                   if np.asarray(value).tobytes() != np.asarray(mine[name]).tobytes()]  # fmt: skip

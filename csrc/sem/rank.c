@@ -281,6 +281,7 @@ static unda_status read_own(unda_solver *s, int64_t first, int64_t count, char *
     void *levels[NUM_REGION][NUM_LEVEL];
     TRY(sem_rank_work(s, settle, NULL));
     TRY(sem_levels(own_part(s), levels));
+    TRY(sem_rank_check_copies(s, levels));
     memset(out, 0, (size_t)(count * bytes));
     for (int64_t i = 0; i < count; i++)
         sem_move_elem(own_part(s), sem_rank_of(s)->local[first + i], levels, out + i * bytes, NULL);

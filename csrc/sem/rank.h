@@ -58,6 +58,8 @@ unda_status sem_rank_set_requests(unda_solver *s, const unda_requests *requests)
 
 /* rank_state.c: the engine; process 0 does a work on the whole, the others what that needs of them. */
 unda_status sem_rank_work(unda_solver *s, unda_status (*work)(unda_solver *s, void *of), void *of);
+/* Refuses copies of a node that differ between neighbours: forces on it were lost, or came late. */
+unda_status sem_rank_check_copies(unda_solver *s, void *const levels[NUM_REGION][NUM_LEVEL]);
 extern const struct sem_engine sem_rank_engine;
 
 /* rank_points.c */

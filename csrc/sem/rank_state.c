@@ -75,7 +75,13 @@ static unda_status spread(unda_solver *s, int kind, char *own, const char *whole
     return UNDA_OK;
 }
 
-/* The first part's copy is the node's. Copies that differ are refused: forces on it were lost, or came late. */
+/* NaN is equal to NaN. */
+static bool differ(double one, double other)
+{
+    return one != other && !(isnan(one) && isnan(other));
+}
+
+/* The first part's copy is the node's. */
 static unda_status take_level(const unda_solver *s, int kind, int64_t slot, int64_t node, const char *value,
                               void *whole)
 {
@@ -85,7 +91,7 @@ static unda_status take_level(const unda_solver *s, int kind, int64_t slot, int6
         double here = real_get(s, value, i), there = real_get(s, whole, node * dim + i);
         if (slot == o->first[kind][node])
             real_put(s, whole, node * dim + i, here);
-        else if (here != there && !(isnan(here) && isnan(there)))
+        else if (differ(here, there))
             FAIL(UNDA_ERR_INTERNAL,
                  "a node of processes %d and %d has %.17g in one and %.17g in the other, expected one value",
                  o->part[kind][o->first[kind][node]], o->part[kind][slot], there, here);
@@ -100,6 +106,46 @@ static unda_status take_force(const unda_solver *s, int kind, int64_t slot, int6
     int dim = sem_tables(s)->region[kind].dim;
     for (int i = 0; i < dim && sem_rank_of(s)->owners.works[kind][slot]; i++)
         real_put(s, whole, node * dim + i, real_get(s, whole, node * dim + i) + real_get(s, value, i));
+    return UNDA_OK;
+}
+
+/* ---- copies ---- */
+
+/* A level of common nodes stands in the messages where forces do: unknown j of the item k of a region. */
+#define EACH_COMMON(cut, kind, c, k)                                                                         \
+    for (int kind = 0; kind < NUM_REGION; kind++)                                                            \
+        for (const struct sem_cut_region *c = &(cut)->region[kind]; c; c = NULL)                             \
+            for (int64_t k = 0; k < c->first[(cut)->num_neighbor]; k++)
+
+/* Each neighbour sends its copies of one level. */
+static unda_status check_level(unda_solver *s, int level, void *const levels[NUM_REGION][NUM_LEVEL])
+{
+    unda_solver *part = own_part(s);
+    const struct sem_cut *cut = sem_tables(part)->cut;
+    const struct exchange *x = part->exchange;
+    EACH_COMMON(cut, kind, c, k)
+    for (int j = 0, dim = sem_tables(part)->region[kind].dim; j < dim; j++)
+        real_put(s, x->message[0], c->word[k] + j,
+                 real_get(s, levels[kind][level], (int64_t)c->node[c->item[k]] * dim + j));
+    TRY(messages_begin(part));
+    TRY(messages_end(part));
+    EACH_COMMON(cut, kind, c, k)
+    for (int j = 0, dim = sem_tables(part)->region[kind].dim; j < dim; j++) {
+        double here = real_get(s, levels[kind][level], (int64_t)c->node[c->item[k]] * dim + j);
+        double there = real_get(s, x->message[1], c->word[k] + j);
+        if (differ(here, there))
+            FAIL(UNDA_ERR_INTERNAL,
+                 "a node of process %d has %.17g in one and %.17g in the other that has it, expected one "
+                 "value",
+                 cut->which, here, there);
+    }
+    return UNDA_OK;
+}
+
+unda_status sem_rank_check_copies(unda_solver *s, void *const levels[NUM_REGION][NUM_LEVEL])
+{
+    for (int level = 0; level < NUM_LEVEL; level++)
+        TRY(check_level(s, level, levels));
     return UNDA_OK;
 }
 
