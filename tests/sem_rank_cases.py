@@ -58,7 +58,9 @@ def whole_of(case, mesh):
 
     medium = medium_for(case["kind"], mesh, case["degree"], case["per"])
     columns = medium._in_cells(mesh, case["degree"])[:, 0]
-    return SimpleNamespace(mesh=mesh, _fluid=columns[:, -1] == 0 if case["kind"] != "fluid" else columns[:, 0] > 0)
+    return SimpleNamespace(
+        mesh=mesh, _fluid=columns[:, -1] == 0 if case["kind"] != "fluid" else columns[:, 0] > 0
+    )
 
 
 def found(sim):

@@ -1,7 +1,8 @@
 """Promises about SEM in many processes of MPI: the bits of the same parts in one process, results whole in
 each, files for any number.
 
-Cases and tolerances: sem_rank_cases.py, sem_team_cases.py. Not here: how processes fail (test_mpi_sem_faults.py).
+Cases and tolerances: sem_rank_cases.py, sem_team_cases.py. Not here: how processes fail
+(test_mpi_sem_faults.py).
 """
 
 from pathlib import Path

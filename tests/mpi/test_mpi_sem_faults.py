@@ -49,7 +49,8 @@ all_raise(unda.ArgumentError, "" if bad else "process 1: rho has", lambda: make(
     unda.Acoustic(rho=lambda x, y, z: np.full(x.shape, np.nan if bad else 1.0), c=1.0)))
 rho = np.ones(12)
 rho[7] = 1e300
-all_raise(unda.ArgumentError, "element 7: its coefficients reach", lambda: make(unda.Acoustic(rho=rho, c=1.0)))
+all_raise(unda.ArgumentError, "element 7: its coefficients reach", lambda: make(
+    unda.Acoustic(rho=rho, c=1.0)))
 tets = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
 all_raise(unda.ArgumentError, "the mesh has tetrahedra", lambda: make(mesh=tets))
 sim = make()

@@ -361,9 +361,7 @@ class SEM(MeshSimulation):
         given = self._fields_of(motion, (x, y, z), self.t)
         is_fluid = self._is_fluid()
         names = [
-            name
-            for name in given
-            if name in self._known.units and (is_fluid or not name.startswith("chi"))
+            name for name in given if name in self._known.units and (is_fluid or not name.startswith("chi"))
         ]
         if not names:
             raise ArgumentError(
