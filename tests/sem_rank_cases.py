@@ -1,7 +1,7 @@
 """Runs of SEM in processes of MPI, beside those of the same parts in one process and of one device.
 
-`mpiexec -n 3 python sem_rank_cases.py DEVICE NUMBER ..` runs these cases of TABLE; process 0 prints what differs. Not
-here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py).
+`mpiexec -n 3 python sem_rank_cases.py DEVICE NUMBER ..` runs these cases of the table; process 0 prints what
+differs. Not here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py).
 """
 
 import sys
@@ -58,9 +58,8 @@ def whole_of(case, mesh):
 
     medium = medium_for(case["kind"], mesh, case["degree"], case["per"])
     columns = medium._in_cells(mesh, case["degree"])[:, 0]
-    return SimpleNamespace(
-        mesh=mesh, _fluid=columns[:, -1] == 0 if case["kind"] != "fluid" else columns[:, 0] > 0
-    )
+    fluid = columns[:, 0] > 0 if case["kind"] == "fluid" else columns[:, 2] == 0
+    return SimpleNamespace(mesh=mesh, _fluid=fluid)
 
 
 def found(sim):
@@ -108,9 +107,6 @@ def compare(device, numbers):
     from mpi4py import MPI
 
     cuda_device.prepare()
-    import sem_team_cases  # noqa: F401: it allows parts on the CPU
-    import team_cases  # noqa: F401
-
     cases = table()
     for i in numbers:
         lines = differences(MPI.COMM_WORLD, device, cases[i])
