@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 
 def pairwise(settings, valid=None, drawn=None):
@@ -32,3 +33,13 @@ def pairwise(settings, valid=None, drawn=None):
         missing[pairs[best]] = False
         chosen.append(named(index[:, best]))
     return chosen
+
+
+def by_default(cases, num):
+    """Marks of each case: by default the first `num` run, which have the most pairs, and all values; else slow."""
+    seen, marks = set(), []
+    for i, case in enumerate(cases):
+        new = not seen.issuperset((name, str(value)) for name, value in case.items())
+        seen.update((name, str(value)) for name, value in case.items())
+        marks.append([] if i < num or new else [pytest.mark.slow])
+    return marks

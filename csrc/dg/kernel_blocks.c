@@ -183,12 +183,26 @@ static void size(const unda_solver *s, struct plan *plan)
 /* Bytes that a block can have on an H200; and has by default. */
 enum { MOST_SHARED = 227 << 10, USUAL_SHARED = 160 << 10 };
 
+/* Blocks that shared memory lets an SM of an H200 run at once. */
+static int blocks_by_memory(const struct plan *plan)
+{
+    enum { SM_SHARED = 228 << 10, BLOCK_EXTRA = 1 << 10 };
+    return SM_SHARED / (plan->shared_bytes + BLOCK_EXTRA);
+}
+
 /* Blocks that an H200 runs at once, as far as shared memory and threads decide. */
 static int blocks_at_once(const struct plan *plan)
 {
-    enum { NUM_SM = 132, SM_SHARED = 228 << 10, BLOCK_EXTRA = 1 << 10, SM_THREADS = 2048 };
-    int by_memory = SM_SHARED / (plan->shared_bytes + BLOCK_EXTRA), by_threads = SM_THREADS / plan->threads;
+    enum { NUM_SM = 132, SM_THREADS = 2048 };
+    int by_memory = blocks_by_memory(plan), by_threads = SM_THREADS / plan->threads;
     return NUM_SM * (by_memory < by_threads ? by_memory : by_threads);
+}
+
+/* Blocks an SM for which registers are left: never more than memory lets run, which would cost spills for nothing. */
+static int least_blocks(const struct plan *plan)
+{
+    int room = blocks_by_memory(plan);
+    return plan->part[BLOCKS] < room ? plan->part[BLOCKS] : room;
 }
 
 /* By physics, precision and degree; measured on an H100. */
@@ -374,7 +388,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "ROWS=%d", plan->rows);
     gpu_define(defines, "COLS=%d", plan->part[COLS]);
     gpu_define(defines, "THREADS=%d", plan->threads);
-    gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
+    gpu_define(defines, "MIN_BLOCKS=%d", least_blocks(plan));
     gpu_define(defines, "UNROLL=%d", plan->part[UNROLL]);
     gpu_define(defines, "MATRIX_IN_SHARED=%d", plan->part[MATRIX] == IN_SHARED);
     gpu_define(defines, "ON_TENSOR_CORES=%d", blocks_on_tensor_cores(plan));

@@ -16,8 +16,9 @@ enum {
                                  : 1, /* elements in line first */
     NODE_GROUPS = THREADS / TILE,
     /* nodes whose old state is asked for at once, while the ones before are updated; on tensor cores there are many
-     * threads, which wait for each other instead and need fewer registers */
-    BATCH = ON_TENSOR_CORES ? 1 : 2
+     * threads, which wait for each other instead and need fewer registers. Two old states and materials of two nodes do
+     * not fit where a thread has 96 registers, at degree 8. */
+    BATCH = ON_TENSOR_CORES || (DEGREE == 8 && BY_NODE && UPDATE == UPDATE_AB3) ? 1 : 2
 };
 
 /* Element of the tile and first node of this thread. */

@@ -37,6 +37,14 @@ enum {
  * it only displaces the matrices. */
 enum { PREFETCH = NUM_FIELD > 4 || DEGREE < 6 };
 
+/* Whether the tile has a source is asked for before anything else, or while jumps are lifted: of sound on tensor cores
+ * that saves spills. */
+enum { ASKS_LATE = ON_TENSOR_CORES && NUM_FIELD == 4 };
+static __device__ __forceinline__ bool source_in_tile(const dg_args &a)
+{
+    return a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1];
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     dg_fused(const __grid_constant__ dg_args a)
 {
@@ -44,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     tile &s = *(tile *)memory;
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
-    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    bool has_source = !ASKS_LATE && source_in_tile(a); /* asked for early */
     load_tile(a, s, first, count);
 #if INCIDENT
     add_incident(a, s, first);
@@ -60,6 +68,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     const REAL *entry = (const REAL *)a.matrix + group * WARP_ENTRIES + lane;
     lane_sums sums = {};
     volume_products(entry, s, lane, e0, sums);
+    if (ASKS_LATE)
+        has_source = source_in_tile(a);
     __syncthreads();
     lift_jumps(entry, s, lane, e0, sums);
     finish(a, first, count, lane, group * ROWS + lane / 4, e0, has_source, sums);

@@ -75,11 +75,11 @@ CASES = pairwise(SETTINGS) + HIGH
 
 
 def test_rates_are_compared_of_every_setting():
-    assert values_with_rates(CASES) >= {(name, one) for name in SETTINGS for one in SETTINGS[name]}
+    assert values_with_rates(CASES, 18) >= {(name, one) for name in SETTINGS for one in SETTINGS[name]}
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("case", "with_rates"), half_with_rates(CASES))
+@pytest.mark.parametrize(("case", "with_rates"), half_with_rates(CASES, 18))
 def test_cuda_equals_cpu(case, with_rates):
     case = dict(case)
     physics, cells = case.pop("physics"), case.pop("cells")

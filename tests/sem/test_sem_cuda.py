@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import unda
 from hex_meshes import turned
-from pairwise import pairwise
+from pairwise import by_default, pairwise
 from sem_cuda_cases import add_points, made, noise, values_of
 
 pytestmark = [pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"), pytest.mark.gpu_or_stand_in]
@@ -61,7 +61,16 @@ def apart(one, other):
     return np.abs(one - other).max() / np.abs(one).max()
 
 
-@pytest.mark.parametrize("case", pairwise(SETTINGS, drawn=4000) + HIGH, ids=name_of)
+CASES = pairwise(SETTINGS, drawn=4000) + HIGH
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(one, id=name_of(one), marks=marks)
+        for one, marks in zip(CASES, by_default(CASES, 16), strict=True)
+    ],
+)
 def test_cuda_equals_cpu(case):
     cpu = made("cpu", case)
     cuda = made("cuda", case, dt=cpu.dt)
