@@ -28,7 +28,7 @@ def cases_that_differ(num, device, numbers):
     return [line for line in lines if not line.endswith(" same")]
 
 
-@pytest.mark.parametrize(("num", "numbers"), [(2, (6, 21)), (3, (0, 24)), (5, (12, 22))])
+@pytest.mark.parametrize(("num", "numbers"), [(2, (6, 21)), (3, (0,)), (5, (12,))])
 def test_processes_have_the_bits_of_their_parts_in_one(num, numbers):
     """Fields, traces, samples, energy and dt; from one device they differ by rounding."""
     assert cases_that_differ(num, "cpu", numbers) == []
@@ -100,30 +100,25 @@ def begin(**more):
     sim.add_receivers([(0.5, 0.5, 0.5), (0.2, 0.3, 0.4)])
     return sim
 """
-END = """
-sim = unda.load('c.h5', comm=comm)
-sim.step(1)
-one = begin(dt=sim.dt)
-one.step(9)
-for name in sim.fields:
-    whole = sim.get(name, gather=True)
-    assert not first or np.abs(whole - one.get(name)).max() <= 1e-12 * np.abs(whole).max()
-assert np.abs(sim.receivers[0]["p"] - one.receivers[0]["p"]).max() <= 1e-12
-"""
-GO_ON = "sim = unda.load('{0}.h5', comm=comm); sim.step(2); sim.save('{1}.h5')"
-
-
-def test_a_checkpoint_goes_on_in_any_number_of_processes(tmp_path):
-    """One wrote it, three go on, then two; and one without MPI reads what they wrote."""
-    run(1, tmp_path, BEGIN + "sim = begin(comm=comm); sim.step(4); sim.save('a.h5')")
-    run(3, tmp_path, GO_ON.format("a", "b"))
-    run(2, tmp_path, GO_ON.format("b", "c") + BEGIN + PIECES + END)
-    run(1, tmp_path, BEGIN + END.replace(", comm=comm", ""))
-
-
-PIECES = """
+GO_ON = """
+sim = unda.load("a.h5", comm=comm)
+sim.step(2)
+sim.save("b.h5")
 sim.write_vtu("wave.pvtu")
 if first:
     text = open("wave.pvtu").read()
     assert text.count("<Piece Source=") == 2 and 'Name="p"' in text
+    alone, one = unda.load("b.h5"), begin(dt=sim.dt)
+    alone.step(3)
+    one.step(9)
+    for name in alone.fields:
+        found = one.get(name)
+        assert np.abs(alone.get(name) - found).max() <= 1e-12 * np.abs(found).max()
+    assert np.abs(alone.receivers[0]["p"] - one.receivers[0]["p"]).max() <= 1e-12
 """
+
+
+def test_a_checkpoint_goes_on_in_any_number_of_processes(tmp_path):
+    """Three wrote it, two go on, and write pieces of VTU; one without MPI goes on with what they wrote."""
+    run(3, tmp_path, BEGIN + "sim = begin(comm=comm); sim.step(4); sim.save('a.h5')")
+    run(2, tmp_path, BEGIN + GO_ON)
