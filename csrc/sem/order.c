@@ -274,9 +274,10 @@ static void begin_regions(unda_solver *s, const struct moment *m)
 
 static void add_sources(unda_solver *s, int kind, const struct moment *m, int64_t first, int64_t num)
 {
+    if (m->time < 0 || num == 0)
+        return;
     const char *amplitude = (const char *)tables(s)->amplitude + m->time * s->num_source * s->real_bytes;
-    if (m->time >= 0 && num)
-        SHARED(num, functions(s)->sources(&tables(s)->region[kind], amplitude, first + begin, first + end));
+    SHARED(num, functions(s)->sources(&tables(s)->region[kind], amplitude, first + begin, first + end));
 }
 
 /* The forces of a lot of a region's elements, and of sources. */

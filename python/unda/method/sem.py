@@ -79,7 +79,7 @@ class SEM(MeshSimulation):
     allow_unstable : bool
         Accept dt above it.
     comm : mpi4py.MPI.Intracomm, optional
-        As for `DG`; results are those of several devices in one process.
+        As for `DG`.
 
     Attributes
     ----------
