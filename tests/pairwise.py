@@ -36,7 +36,10 @@ def pairwise(settings, valid=None, drawn=None):
 
 
 def by_default(cases, num):
-    """Marks of each case: by default the first `num` run, which have the most pairs, and all values; else slow."""
+    """Marks of each case: slow beyond the first `num`, which have the most pairs.
+
+    A case with a value that none before has runs by default, so that all values do.
+    """
     seen, marks = set(), []
     for i, case in enumerate(cases):
         new = not seen.issuperset((name, str(value)) for name, value in case.items())

@@ -93,11 +93,18 @@ static __device__ __forceinline__ void derive(const REAL *g, const REAL (*slope)
     without_material(acc, g, w);
 }
 
+/* Nine fields in float64 have no room for what the update reads beside their derivatives. */
+enum { READS_LATE = NUM_FIELD * sizeof(REAL) == 72 };
+static __device__ __forceinline__ void load_both(const dg_args &a, long long at, REAL *lifted, old_state &old)
+{
+    load_own_node<NUM_FIELD>(lifted, (const REAL *)a.rhs, a.num_total * NP, at);
+    load_old(a, at, old);
+}
+
 extern "C" __global__ void __launch_bounds__(local_split::THREADS) dg_local(const __grid_constant__ dg_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
-    long long total = a.num_total * NP;
-    operands o = {(const REAL *)a.matrix, (const REAL *)a.q, field_stride(total)};
+    operands o = {(const REAL *)a.matrix, (const REAL *)a.q, field_stride(a.num_total * NP)};
     multiply_block<local_split>(a, (REAL *)memory, o,
                                 [&](long long elem, int node, const REAL(*slope)[NUM_FIELD]) {
                                     long long at = place(elem, node);
@@ -105,9 +112,11 @@ extern "C" __global__ void __launch_bounds__(local_split::THREADS) dg_local(cons
                                     REAL g[WORDS], w[NUM_FIELD], lifted[NUM_FIELD], rhs[NUM_FIELD] = {};
                                     old_state old;
                                     load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
-                                    load_own_node<NUM_FIELD>(lifted, (const REAL *)a.rhs, total, at);
-                                    load_old(a, at, old);
+                                    if (!READS_LATE)
+                                        load_both(a, at, lifted, old);
                                     derive(g, slope, w);
+                                    if (READS_LATE)
+                                        load_both(a, at, lifted, old);
 #pragma unroll
                                     for (int f = 0; f < NUM_FIELD; f++)
                                         w[f] += lifted[f];

@@ -17,6 +17,7 @@ import cuda_device
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+REAL = cuda_device.is_real()
 EDITS = {
     "NUM_FIELD     4": "NUM_FIELD     5",
     "NUM_MATERIAL  2": "NUM_MATERIAL  4",
@@ -137,9 +138,10 @@ def run(toy, *words):
         ("cuda", "blocks", "cell", "tet", 4),
         ("cuda", "tensor", "cell", "tet", 4),
         ("cuda", "node", "node", "tet", 4),
-        ("cuda", "element", "cell", "tet", 4),
-        ("cuda", "gemm", "cell", "tet", 4),
-        ("cuda", "microblock", "cell", "tet", 4),
+        *(
+            pytest.param("cuda", kernel, "cell", "tet", 4, marks=[] if REAL else pytest.mark.slow)
+            for kernel in ("element", "gemm", "microblock")
+        ),
         ("cuda", "columns", "cell", "hex", 4),
         ("cuda", "lines", "node", "hex", 4),
         ("cuda", "base", "cell", "hex", 4),

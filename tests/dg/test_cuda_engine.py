@@ -131,6 +131,12 @@ EACH = [one for physics in WALLS for one in pairwise(SETTINGS | {"physics": (phy
 CASES = EACH if REAL else pairwise(SETTINGS | {"physics": tuple(WALLS)}, known)
 
 
+def kernels(*few):
+    """All kernels as parameters; on the stand-in those beside a few are slow."""
+    every = SETTINGS["kernel"]
+    return [pytest.param(one, marks=[] if REAL or one in few else pytest.mark.slow) for one in every]
+
+
 def half_with_rates(cases, num):
     """Cases, and whether rates are compared: on the stand-in of half of them, and of new values.
 
@@ -308,7 +314,7 @@ def test_a_mesh_smaller_than_a_block_runs():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", SETTINGS["kernel"])
+@pytest.mark.parametrize("kernel", kernels("fused", "element", "microblock"))
 def test_more_elements_than_a_group_of_32_run(kernel):
     """Layout elements.h keeps groups of 32 elements apart."""
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 2), perturb=0.2, seed=1)
@@ -399,7 +405,7 @@ def test_sources_and_receivers_may_change_between_runs():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", SETTINGS["kernel"])
+@pytest.mark.parametrize("kernel", kernels("fused", "gemm", "microblock"))
 def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     sim.step(5)
@@ -446,9 +452,18 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel, monkeypatch):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
-@pytest.mark.parametrize("boundary", ["exact", "periodic"])
 @pytest.mark.parametrize("kernel", SETTINGS["kernel"])
-@pytest.mark.parametrize(("degree", "integrator"), [(1, "lsrk4"), (4, "ab3")])
+@pytest.mark.parametrize(
+    ("degree", "integrator", "boundary"),
+    [
+        (1, "lsrk4", "periodic"),
+        (4, "ab3", "exact"),
+        *(
+            pytest.param(*one, marks=[] if REAL else pytest.mark.slow)
+            for one in [(1, "lsrk4", "exact"), (4, "ab3", "periodic")]
+        ),
+    ],
+)
 def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, boundary):
     """For compute-sanitizer: single steps and a graph, every kind of array."""
     case = {"degree": degree, "dtype": "float32", "boundary": boundary, "flux": "upwind",

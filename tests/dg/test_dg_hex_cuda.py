@@ -157,10 +157,15 @@ def with_waves(device, physics, cells, waves=True, **options):
         ("elastic", "sheared", 3, "float32", "upwind", "lsrk4", "lines"),
         ("elastic", "warped", 3, "float32", "upwind", "lsrk4", "columns"),
         ("maxwell", "warped, stored", 3, "float64", "central", "ab3", "columns"),
-        ("maxwell", "warped", 2, "float64", "upwind", "lsrk4", "lines"),
         ("acoustic", "warped, stored", 2, "float64", "upwind", "lsrk4", "base"),
-        ("elastic", "sheared", 1, "float32", "central", "lsrk4", "f1"),
-        ("maxwell", "warped", 2, "float64", "upwind", "ab3", "f1s"),
+        *(
+            pytest.param(*one, marks=[] if REAL else pytest.mark.slow)
+            for one in [
+                ("maxwell", "warped", 2, "float64", "upwind", "lsrk4", "lines"),
+                ("elastic", "sheared", 1, "float32", "central", "lsrk4", "f1"),
+                ("maxwell", "warped", 2, "float64", "upwind", "ab3", "f1s"),
+            ]
+        ),
     ],
 )
 def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator, kernel):

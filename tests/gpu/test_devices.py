@@ -178,7 +178,7 @@ def test_tuning_measures_once_prints_and_remembers(fewer_candidates, capsys):
     assert capsys.readouterr().out == ""
     for name in ("kernel", "kernel_options"):
         assert again.config[name] == first.config[name]
-    unda.DG(box(1), MEDIUM, degree=2, device="cuda", tune=True)
+    unda.DG(box(1), MEDIUM, degree=2, kernel="node", device="cuda", tune=True)
     assert "tuned on" in capsys.readouterr().out
 
 
