@@ -115,5 +115,6 @@ def compare(device, numbers):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
+    here = Path(__file__).parent
+    sys.path[:0] = [str(here), str(here / "sem")]
     compare(sys.argv[1], map(int, sys.argv[2:]))
