@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 26 };
+enum { UNDA_ABI = 27 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -412,11 +412,14 @@ typedef struct unda_team {
                               UNDA_DEVICE_CPU, for tests: parts take turns then */
 } unda_team;
 /* How what stands at faces goes from part to part: by stores into the other device's memory, or through page-locked
- * memory of the host. On the CPU there is one way. */
+ * memory of the host. Between processes: through memory of the host, from device to device by an MPI that takes addresses
+ * of devices, or by NCCL. On the CPU there is one way. */
 typedef enum unda_transport {
-    UNDA_TRANSPORT_AUTO = 0, /* peer, if all devices reach each other */
-    UNDA_TRANSPORT_PEER = 1,
-    UNDA_TRANSPORT_HOST = 2
+    UNDA_TRANSPORT_AUTO = 0, /* peer, if all devices reach each other; of processes: host */
+    UNDA_TRANSPORT_PEER = 1, /* of a team alone */
+    UNDA_TRANSPORT_HOST = 2,
+    UNDA_TRANSPORT_MPI = 3, /* of processes alone, as NCCL */
+    UNDA_TRANSPORT_NCCL = 4
 } unda_transport;
 /* As unda_solver_new, on the devices of a team: every call takes and gives elements of the whole mesh, in its numbering.
  * Kernel, dt and all that belongs to the whole problem are those of one device, so that states, samples and energies have
@@ -445,10 +448,26 @@ typedef struct unda_member {
                                step: nodes of a plane x bytes of a real, of p M planes a cut; of each field of the
                                staggered schemes that is differenced along x M or M - 1 */
     int64_t device_bytes;
-    char transport[16]; /* "memory", "peer", "host"; of all parts */
+    char transport
+        [16]; /* of all parts: "memory", "peer", "host"; of processes: "mpi" on the CPU, "mpi by host",
+                           "mpi by device", "nccl" */
 } unda_member;
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
+
+/* A connection of the devices of all processes by NCCL, which is looked for at the first call (UNDA_LIBNCCL, else
+ * libnccl.so.2 as unda_add_library_dir says). NCCL takes no two processes on one device. */
+typedef struct unda_nccl unda_nccl;
+enum { UNDA_NCCL_ID_BYTES = 128 };
+/* Version of NCCL, 23203 for 2.32.3; UNDA_ERR_NO_DEVICE where there is none, and unda_error() says what to install. */
+UNDA_API unda_status unda_nccl_find(int32_t *version);
+/* In one process: a name for a new connection, id [UNDA_NCCL_ID_BYTES], which all others are to be given. */
+UNDA_API unda_status unda_nccl_new_id(void *id);
+/* In all processes, which wait for each other here. which: this process, 0 .. num_rank - 1. */
+UNDA_API unda_status unda_nccl_new(unda_nccl **nccl, int32_t device, const void *id, int32_t num_rank,
+                                   int32_t which);
+/* In all processes at about the same time: NCCL may wait for those of this machine. */
+UNDA_API void unda_nccl_free(unda_nccl *nccl);
 
 /* One problem in many processes, each with a solver of its part of the mesh (unda_mesh_part, unda_mesh_unpack). All
  * processes make the same calls in the same order. Sources and receivers are those of the whole problem, their elements
@@ -465,15 +484,20 @@ typedef struct unda_ranks {
      * value than 0: this process could not, and neither will the others. */
     int32_t (*unite)(void *of, int64_t num_byte, void *bytes);
     void *of;
+    int32_t transport; /* unda_transport, in all processes the same; CUDA devices alone have a choice */
+    int32_t reserved;
+    unda_nccl
+        *nccl; /* of all processes, for transport NCCL, else NULL; borrowed: it outlives the last step */
     /* Of spectral elements, in process 0: the whole mesh, in whose numbering options has materials there; held as by any
      * solver. Else NULL. */
     const unda_mesh *whole;
 } unda_ranks;
 /* As unda_solver_new, of a part of a mesh. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
  * problem are agreed upon, so that the bits of DG are those of one process, those of SEM of a team of the same parts on
- * the CPU. Traces at cut faces, or forces on nodes that processes share, travel by messages that the caller starts:
- * unda_solver_set_requests, before the first step. SEM: process 0 makes the tables of the whole, and gives each process
- * those of its part; options of the others give no materials. unda_solver_write then takes all own elements at once. */
+ * the CPU. Traces at cut faces, or forces on nodes that processes share, travel by messages that the caller starts,
+ * unda_solver_set_requests, before the first step; those of DG also by NCCL, which needs nothing of him. SEM: process 0
+ * makes the tables of the whole, and gives each process those of its part; options of the others give no materials.
+ * unda_solver_write then takes all own elements at once. */
 UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
                                           const unda_solver_options *options, const unda_ranks *ranks);
 /* What travels to and from a neighbour in each stage, in the memory of the solver. */
@@ -482,7 +506,7 @@ typedef struct unda_message {
     int64_t num_byte; /* to be sent, and as many to be received */
     int32_t rank;     /* the neighbour */
     int32_t reserved;
-    void *send, *receive; /* [num_byte], host memory */
+    void *send, *receive; /* [num_byte], host memory; with transport MPI or NCCL of the device */
 } unda_message;
 /* Of neighbour `which` of this process, 0 .. unda_member.num_neighbor - 1. */
 UNDA_API unda_status unda_solver_get_message(const unda_solver *solver, int32_t which, unda_message *message);
@@ -726,6 +750,7 @@ typedef struct unda_device_info {
     int64_t shared_bytes; /* largest shared memory of a block */
     int64_t l2_bytes;
     int32_t sm_threads; /* largest number of threads on an SM at once */
+    char bus[16];       /* "0000:17:00.0": place on the PCI bus of the machine */
 } unda_device_info;
 
 /* Folder of the kernel sources (cuda/); must be set before the first CUDA solver. Copied. */

@@ -2,7 +2,8 @@
 process.
 
 `mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py both ways in every process and
-prints what differs. Not here: the tests (mpi/test_mpi_bits.py).
+prints what differs; `transport=nccl` before them: so, each process with a device of its own. Not here:
+the tests (mpi/test_mpi_bits.py).
 """
 
 import contextlib
@@ -15,6 +16,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 MPIEXEC = shutil.which("mpiexec")
+#: What repr says of each transport.
+NAMES = {"nccl": "nccl", "mpi": "mpi by device", "host": "mpi by host"}
 
 
 def start(num, script, *arguments, folder=None, seconds=100, **environment):
@@ -40,10 +43,11 @@ def whole(sim):
 
 
 @contextlib.contextmanager
-def in_processes(comm, partition):
+def in_processes(comm, partition, transport=None):
     """`unda.DG` makes simulations that all processes share, and whose arrays are gathered in each.
 
-    partition: a function of mesh and number that gives the part of each cell.
+    partition: a function of mesh and number that gives the part of each cell. transport: if given, each
+    process has a device of its own.
     """
     import bits_dg
     import bits_hex
@@ -55,10 +59,13 @@ def in_processes(comm, partition):
         def __init__(self, mesh, medium, **given):
             self.whole_mesh = mesh
             first = comm.rank == 0
+            if transport:
+                given |= {"device": f"cuda:{comm.rank}", "transport": transport}
             super().__init__(
                 mesh if first else None, medium, comm=comm,
                 partition=partition(mesh, comm.size) if first else "curve", **given,
             )  # fmt: skip
+            assert not transport or f"messages by {NAMES[transport]}" in repr(self), repr(self)
 
         def get(self, name, **given):
             return comm.bcast(super().get(name, gather=True), root=0)
@@ -99,7 +106,7 @@ def in_processes(comm, partition):
             setattr(module, name, old)
 
 
-def compare(keys):
+def compare(keys, transport=None):
     """Run each key in one process and in all; process 0 prints what differs."""
     import cuda_device
     from mpi4py import MPI
@@ -115,7 +122,7 @@ def compare(keys):
             return mesh.partition(num) if i % 3 == 0 else any_partition(mesh, num, i)
 
         one = function(*arguments)
-        with in_processes(comm, parts):
+        with in_processes(comm, parts, transport):
             other = function(*arguments)
         found = comm.gather(differences(one, other))
         if comm.rank == 0:
@@ -124,4 +131,6 @@ def compare(keys):
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
-    compare(Path(sys.argv[1]).read_text().split() if sys.argv[1].endswith(".txt") else sys.argv[1:])
+    given = sys.argv[1:]
+    chosen = given.pop(0).partition("=")[2] if given[0].startswith("transport=") else None
+    compare(Path(given[0]).read_text().split() if given[0].endswith(".txt") else given, chosen)

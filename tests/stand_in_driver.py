@@ -1,4 +1,4 @@
-"""Build the stand-ins for libcuda, libnvrtc and libcublas: ``python tests/stand_in_driver.py FOLDER``.
+"""Build the stand-ins for libcuda, libnvrtc, libcublas, libnccl: ``python tests/stand_in_driver.py FOLDER``.
 
 Not here: how they work (emulator/driver.cpp). With the environment that ``build`` returns, the
 whole CUDA engine runs without a GPU. Never part of a wheel. Next: test_gpu_loading.py.
@@ -61,9 +61,11 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
         driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp"]
         nvrtc = [EMULATOR / "nvrtc.cpp", "-Wl,-soname,libnvrtc.so.13"]
         cublas = [EMULATOR / "cublas.cpp", "-Wl,-soname,libcublas.so.13", "-ldl"]
+        nccl = [EMULATOR / "nccl.cpp", "-Wl,-soname,libnccl.so.2", "-ldl"]
         subprocess.run([*cxx, *driver, "-o", home / "libcuda.so.1", "-ldl"], check=True)
         subprocess.run([*cxx, *nvrtc, "-o", home / "libnvrtc.so.13"], check=True)
         subprocess.run([*cxx, *cublas, "-o", home / "libcublas.so.13"], check=True)
+        subprocess.run([*cxx, *nccl, "-o", home / "libnccl.so.2"], check=True)
 
     sources = [path for path in EMULATOR.iterdir() if path.is_file()]
     home = _build_once(Path(folder), sources, (place, *flags), compile_into)
@@ -71,6 +73,7 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
         "UNDA_LIBCUDA": str(home / "libcuda.so.1"),
         "UNDA_LIBNVRTC": str(home / "libnvrtc.so.13"),
         "UNDA_LIBCUBLAS": str(home / "libcublas.so.13"),
+        "UNDA_LIBNCCL": str(home / "libnccl.so.2"),
         "UNDA_CACHE_DIR": str(home / "cache"),
     }
 
@@ -101,6 +104,12 @@ def real_nvrtc() -> str | None:
     folders = [site / "cu13" / "lib", site / "cuda_nvrtc" / "lib", Path("/usr/local/cuda/lib64")]
     found = [path for folder in folders for path in sorted(folder.glob("libnvrtc.so.1[23]"))]
     return str(found[0]) if found else None
+
+
+def real_nccl() -> str | None:
+    """Return the path of NVIDIA's NCCL from the pip wheel, else None."""
+    found = Path(sysconfig.get_path("purelib")) / "nvidia" / "nccl" / "lib" / "libnccl.so.2"
+    return str(found) if found.exists() else None
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ static inline int64_t dg_cpu_place(const unda_solver *s, int64_t node, int64_t f
 }
 /* exchange_cpu.c */
 unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
-unda_status dg_cpu_join_rank(unda_solver *part);
+unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks);
 void dg_cpu_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
                        int64_t *device);
 unda_status dg_cpu_exchange_begin(unda_solver *s);

@@ -118,7 +118,7 @@ bool dg_cuda_graph_pays(const unda_solver *s, int64_t bytes); /* of a state of s
 
 /* exchange_cuda.c */
 unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
-unda_status dg_cuda_join_rank(unda_solver *part);
+unda_status dg_cuda_join_rank(unda_solver *part, const unda_ranks *ranks);
 void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
                         int64_t *device);
 unda_status dg_cuda_exchange_begin(unda_solver *s);

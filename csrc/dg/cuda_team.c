@@ -128,8 +128,11 @@ unda_status dg_cuda_run_team(unda_solver *s, int64_t num_step)
         time = 0;
         TRY(take_batch(s));
     }
-    for (int32_t p = 0; p < team->num_part; p++)
-        TRY(gpu_sync(stream_of(s, p)));
+    for (int32_t p = 0; p < team->num_part; p++) {
+        unda_solver *part = team->part[p];
+        TRY(part->exchange->transport->wait ? part->exchange->transport->wait(part)
+                                            : gpu_sync(stream_of(s, p)));
+    }
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(points_fetch(team->part[p]));
     return UNDA_OK;

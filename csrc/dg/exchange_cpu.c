@@ -76,8 +76,10 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transpor
     return UNDA_OK;
 }
 
-unda_status dg_cpu_join_rank(unda_solver *part)
+/* All messages are complete before the next ones begin. */
+unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks)
 {
+    (void)ranks; /* there is one way */
     return messages_on_host(&dg_cpu_tables(part)->owned, part->exchange,
                             dg_tables(part)->space.mesh->part.num_neighbor);
 }

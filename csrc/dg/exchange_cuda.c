@@ -10,7 +10,7 @@
  * Kernels of several functions, which share memory, compute border elements after the inner ones, on the first stream.
  * An event is recorded before anything is queued that waits for it, and by the thread that queues all: nothing on a device
  * waits for what may come later. Next: cuda/common/state.cu (traces). */
-#include "../solver/exchange.h"
+#include "../solver/cuda_ranks.h"
 #include "cuda.h"
 #include "rank.h"
 
@@ -23,8 +23,9 @@ struct cuda_exchange {
     gpu_ptr from[2], packed[2];
     char *host[2]; /* page-locked, as `packed`: by way of the host */
     struct gpu_pool pool;
-    unda_solver **neighbor; /* [neighbour]: its part */
-    int64_t *there;         /* [neighbour]: where it has the message for this part [bytes] */
+    struct cuda_ranks ranks; /* of a process: by NCCL */
+    unda_solver **neighbor;  /* [neighbour]: its part */
+    int64_t *there;          /* [neighbour]: where it has the message for this part [bytes] */
 };
 
 static struct cuda_exchange *own(const unda_solver *s)
@@ -132,7 +133,15 @@ static unda_status from_host(unda_solver *s)
     return UNDA_OK;
 }
 
-/* ---- between processes: by way of the host and messages ---- */
+/* ---- between processes ---- */
+
+/* The host waits, while the first stream computes inner elements. */
+static unda_status exchange_messages(unda_solver *s)
+{
+    TRY(gpu_sync(own(s)->stream));
+    TRY(messages_begin(s));
+    return messages_end(s);
+}
 
 static unda_status to_message(unda_solver *s)
 {
@@ -141,18 +150,38 @@ static unda_status to_message(unda_solver *s)
                     : UNDA_OK;
 }
 
-/* The host waits, while the first stream computes inner elements. What was received before has left the host by then. */
+/* What was received before has left the host by the time that messages begin. */
 static unda_status from_message(unda_solver *s)
 {
     const struct exchange *x = s->exchange;
-    TRY(gpu_sync(own(s)->stream));
-    TRY(messages_begin(s));
-    TRY(messages_end(s));
+    TRY(exchange_messages(s));
     return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
                     : UNDA_OK;
 }
 
+/* MPI finds the device of an address by the context that is current. */
+static unda_status exchange_by_device(unda_solver *s)
+{
+    struct gpu *gpu = tables(s)->gpu;
+    TRY(gpu_enter(gpu));
+    unda_status status = exchange_messages(s);
+    gpu_leave(gpu);
+    return status;
+}
+
+static unda_status queue_messages(unda_solver *s)
+{
+    return cuda_ranks_queue(&own(s)->ranks, own(s)->stream);
+}
+
+static unda_status wait_for_messages(unda_solver *s)
+{
+    return gpu_nccl_sync(own(s)->ranks.nccl, tables(s)->stream);
+}
+
 static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
+static const struct transport by_device = {.name = "mpi by device", .end = exchange_by_device};
+static const struct transport by_nccl = {.name = "nccl", .begin = queue_messages, .wait = wait_for_messages};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
 
@@ -166,6 +195,7 @@ void dg_cuda_exchange_free(unda_solver *s)
     struct gpu *gpu = tables(s)->gpu;
     for (int turn = 0; turn < 2; turn++)
         gpu_host_free(gpu, c->host[turn]);
+    cuda_ranks_free(&c->ranks);
     gpu_pool_free(&c->pool);
     gpu_event_free(c->ready);
     gpu_event_free(c->sent);
@@ -202,22 +232,32 @@ void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host,
     *device += (by_host ? 4 : 2) * x->bytes + 2 * 8 * num_cut;
 }
 
-static unda_status make(unda_solver *s, bool by_host)
+/* All but room for messages. */
+static unda_status begin(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct exchange *x = s->exchange;
     struct cuda_exchange *c;
-    int64_t bytes = x->bytes, faces = 8 * cut_of(s)->num_cut;
+    int64_t faces = 8 * cut_of(s)->num_cut;
     TRY(array_try(&x->of, 1, sizeof *c, "exchange"));
     c = x->of;
-    x->transport = by_host ? &host : &peer;
     x->border = t->plan.kernel->num_function == 1 ? stage_border : NULL;
     TRY(gpu_stream_new_first(&c->stream, t->gpu));
     TRY(gpu_event_new_order(&c->ready, t->gpu));
     TRY(gpu_event_new_order(&c->sent, t->gpu));
     TRY(gpu_event_new_order(&c->received, t->gpu));
     TRY(gpu_pool_copy(&c->pool, t->stream, &c->own, cut_of(s)->own, faces, "cut faces"));
-    TRY(gpu_pool_copy(&c->pool, t->stream, &c->ghost, cut_of(s)->ghost, faces, "cut faces"));
+    return gpu_pool_copy(&c->pool, t->stream, &c->ghost, cut_of(s)->ghost, faces, "cut faces");
+}
+
+static unda_status make(unda_solver *s, bool by_host)
+{
+    struct dg_cuda *t = tables(s);
+    struct exchange *x = s->exchange;
+    int64_t bytes = x->bytes;
+    TRY(begin(s));
+    struct cuda_exchange *c = own(s);
+    x->transport = by_host ? &host : &peer;
     for (int turn = 0; turn < 2; turn++) {
         TRY(gpu_pool_alloc(&c->pool, t->gpu, &c->from[turn], bytes, "traces at cut faces"));
         x->from[turn] = (uintptr_t)c->from[turn];
@@ -234,13 +274,36 @@ static unda_status make(unda_solver *s, bool by_host)
     return UNDA_OK;
 }
 
-unda_status dg_cuda_join_rank(unda_solver *part)
+static unda_status join_by_host(unda_solver *part)
 {
     TRY(make(part, true));
     part->exchange->transport = &between;
     for (int i = 0; i < 2; i++)
         part->exchange->message[i] = own(part)->host[i];
     return UNDA_OK;
+}
+
+/* One buffer each way: what is packed next, or received, follows the messages of the stage before on the same stream, or the
+ * host has waited for them. */
+static unda_status join_by_device(unda_solver *part, unda_nccl *nccl)
+{
+    struct exchange *x = part->exchange;
+    TRY(begin(part));
+    struct cuda_exchange *c = own(part);
+    struct gpu *gpu = tables(part)->gpu;
+    TRY(gpu_pool_alloc(&c->pool, gpu, &c->packed[0], x->bytes, "traces at cut faces"));
+    TRY(gpu_pool_alloc(&c->pool, gpu, &c->from[0], x->bytes, "traces at cut faces"));
+    dg_cuda_join_bytes(x, cut_of(part)->num_cut, false, &part->host_bytes, &part->device_bytes);
+    messages_place(part->exchange, cut_of(part)->num_neighbor, c->packed[0], c->from[0]);
+    x->transport = nccl ? &by_nccl : &by_device;
+    return nccl ? cuda_ranks_list(&c->ranks, nccl, x, cut_of(part)->neighbor, cut_of(part)->num_neighbor)
+                : UNDA_OK;
+}
+
+unda_status dg_cuda_join_rank(unda_solver *part, const unda_ranks *ranks)
+{
+    bool by_device = ranks->transport == UNDA_TRANSPORT_MPI || ranks->nccl;
+    return by_device ? join_by_device(part, ranks->nccl) : join_by_host(part);
 }
 
 /* Whether each part reaches the memory of those that it sends to. */

@@ -20,7 +20,7 @@ struct dg_engine {
      * needs (exchange.h). */
     unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
     /* Of the part of a process: makes the buffers of its messages (rank.h). NULL: the engine has none. */
-    unda_status (*join_rank)(unda_solver *part);
+    unda_status (*join_rank)(unda_solver *part, const unda_ranks *ranks);
     /* Bytes that this takes of each kind of memory for a part that has so many of messages and cut faces. */
     void (*join_bytes)(const struct exchange *exchange, int64_t num_cut, bool by_host, int64_t *host,
                        int64_t *device);

@@ -62,12 +62,12 @@ void dg_rank_info(const unda_solver *s, unda_solver_info *info)
 
 /* ---- messages ---- */
 
-unda_status dg_rank_join(unda_solver *part)
+unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks)
 {
     if (!dg_engine(part)->join_rank)
         FAIL(UNDA_ERR_ARG, "the %s engine runs in one process, found a part of a mesh; expected device %d",
              part->engine->name, UNDA_DEVICE_CPU);
-    return dg_engine(part)->join_rank(part);
+    return dg_engine(part)->join_rank(part, ranks);
 }
 
 unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *message)

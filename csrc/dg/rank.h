@@ -9,8 +9,8 @@
 #include "team.h"
 
 unda_status dg_rank_create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
-/* Makes the buffers of its messages. */
-unda_status dg_rank_join(unda_solver *part);
+/* Makes the buffers of its messages, as ranks.transport says. */
+unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks);
 unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *message);
 unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests);
 

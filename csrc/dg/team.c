@@ -373,7 +373,7 @@ static unda_status create_engine(unda_solver *s)
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
-    TRY(team->place ? dg_rank_join(team->part[0])
+    TRY(team->place ? dg_rank_join(team->part[0], &team->ranks)
                     : dg_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
     for (int32_t p = 0; p < team->num_part; p++) {
         s->host_bytes += team->part[p]->host_bytes;

@@ -1,4 +1,4 @@
-/* api.c: opens libcuda, libnvrtc and libcublas at run time and fills the tables of their functions.
+/* api.c: opens libcuda, libnvrtc, libcublas and libnccl at run time and fills the tables of their functions.
  * Search order: an environment variable (then nothing else), what the process has loaded already, the folders
  * of unda_add_library_dir (pip wheels), the loader's path, /usr/local/cuda. Not here: what results mean
  * (result.c). Next: api_list.h, device.c. */
@@ -16,11 +16,12 @@
 struct cuda_api cuda;
 struct nvrtc_api nvrtc;
 struct cublas_api cublas;
+struct nccl_api nccl;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *cuda_handle; /* libcuda, open though perhaps not initialised */
-static atomic_bool cuda_ready, nvrtc_ready, cublas_ready;
-static struct text cuda_lines, nvrtc_lines, cublas_lines; /* what was tried, under the lock */
+static atomic_bool cuda_ready, nvrtc_ready, cublas_ready, nccl_ready;
+static struct text cuda_lines, nvrtc_lines, cublas_lines, nccl_lines; /* what was tried, under the lock */
 
 /* The file that a function lives in. */
 static const char *file_of(const void *function)
@@ -101,8 +102,8 @@ unda_status cuda_load(void)
 
 /* A library that releases of CUDA bring. */
 struct library {
-    const char *variable;                     /* of the environment, which names the file */
-    const char *names[2];                     /* of the releases that the engine knows, the newest first */
+    const char *variable; /* of the environment, which names the file */
+    const char *names[2]; /* of the releases that the engine knows, the newest first; or NULL */
     bool (*try)(const char *path, int flags); /* opens it if it can be used; a line in the report */
     struct text *lines;
 };
@@ -111,7 +112,7 @@ struct library {
 static bool try_folder(const struct library *library, const char *folder, int flags)
 {
     bool found = false;
-    for (int i = 0; i < 2 && !found; i++) {
+    for (int i = 0; i < 2 && library->names[i] && !found; i++) {
         TEXT struct text path = {0};
         text_add(&path, "%s%s%s", folder, folder[0] ? "/" : "", library->names[i]);
         found = library->try(text_of(&path), flags);
@@ -134,6 +135,16 @@ static bool find_library(const struct library *library)
         found = more && try_folder(library, text_of(&folder), 0);
     }
     return found || try_folder(library, "", 0) || try_folder(library, "/usr/local/cuda/lib64", 0);
+}
+
+static unda_status load_once(atomic_bool *ready, unda_status (*open)(void))
+{
+    if (atomic_load(ready))
+        return UNDA_OK;
+    pthread_mutex_lock(&lock);
+    unda_status status = atomic_load(ready) ? UNDA_OK : open();
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 /* What a newer major release than the driver's makes is refused by the driver. */
@@ -203,12 +214,7 @@ static unda_status open_nvrtc(void)
 
 unda_status nvrtc_load(void)
 {
-    if (atomic_load(&nvrtc_ready))
-        return UNDA_OK;
-    pthread_mutex_lock(&lock);
-    unda_status status = atomic_load(&nvrtc_ready) ? UNDA_OK : open_nvrtc();
-    pthread_mutex_unlock(&lock);
-    return status;
+    return load_once(&nvrtc_ready, open_nvrtc);
 }
 
 /* ---- libcublas ---- */
@@ -253,12 +259,50 @@ static unda_status open_cublas(void)
 
 unda_status cublas_load(void)
 {
-    if (atomic_load(&cublas_ready))
-        return UNDA_OK;
-    pthread_mutex_lock(&lock);
-    unda_status status = atomic_load(&cublas_ready) ? UNDA_OK : open_cublas();
-    pthread_mutex_unlock(&lock);
-    return status;
+    return load_once(&cublas_ready, open_cublas);
+}
+
+/* ---- libnccl ---- */
+
+static bool try_nccl(const char *path, int flags)
+{
+    enum { SENDS_AND_RECEIVES = 2700 };
+    char version[32];
+    void *handle = open_library(path, flags, &nccl_lines);
+    if (!handle)
+        return false;
+#define FILL(name, symbol, arguments) *(void **)&nccl.name = dlsym(handle, #symbol);
+    NCCL_LIST(FILL)
+#undef FILL
+    *(void **)&nccl.ncclGetErrorString = dlsym(handle, "ncclGetErrorString");
+    *(void **)&nccl.ncclGetLastError = dlsym(handle, "ncclGetLastError");
+    if (!nccl.ncclGetVersion || nccl.ncclGetVersion(&nccl.version)) {
+        text_add(&nccl_lines, "\n  %s: is not NCCL (no ncclGetVersion)", path);
+        return dlclose(handle), false;
+    }
+    const char *file = file_of(*(void **)&nccl.ncclGetVersion);
+    nccl_version_text(nccl.version, version, sizeof version);
+    bool usable = nccl.version >= SENDS_AND_RECEIVES;
+    text_add(&nccl_lines, "\n  %s: version %s%s", file, version, usable ? "" : ", expected 2.7 or newer");
+    return usable || (dlclose(handle), false);
+}
+
+static const struct library nccl_library = {"UNDA_LIBNCCL", {"libnccl.so.2"}, try_nccl, &nccl_lines};
+
+static unda_status open_nccl(void)
+{
+    if (!find_library(&nccl_library))
+        FAIL(UNDA_ERR_NO_DEVICE,
+             "no usable NCCL was found, which transport nccl needs; install unda-waves[nccl] (driver 13 or "
+             "newer) or unda-waves[nccl12], or choose another transport:%s",
+             text_of(&nccl_lines));
+    atomic_store(&nccl_ready, true);
+    return UNDA_OK;
+}
+
+unda_status nccl_load(void)
+{
+    return load_once(&nccl_ready, open_nccl);
 }
 
 void libraries_report(struct text *text)
@@ -267,5 +311,6 @@ void libraries_report(struct text *text)
     text_add(text, "driver (libcuda):%s\ncompiler (libnvrtc):%s\n", text_of(&cuda_lines),
              text_of(&nvrtc_lines));
     text_add(text, "matrix products (libcublas, for kernel gemm):%s\n", text_of(&cublas_lines));
+    text_add(text, "messages of processes (libnccl, for transport nccl):%s\n", text_of(&nccl_lines));
     pthread_mutex_unlock(&lock);
 }

@@ -1,4 +1,4 @@
-/* api.h: calling the CUDA driver, NVRTC and cuBLAS, which are opened at run time, and turning results into statuses.
+/* api.h: calling the CUDA driver, NVRTC, cuBLAS and NCCL, which are opened at run time, and turning results into statuses.
  * No CUDA header is needed: handles are void *, addresses uint64_t, results int.
  * Next: api_list.h (the functions), api.c (finding them), result.c (what a result means). */
 #ifndef UNDA_GPU_API_H
@@ -13,6 +13,7 @@ enum {
     CUDA_INVALID_IMAGE = 200,
     CUDA_NO_BINARY_FOR_GPU = 209,
     CUDA_UNSUPPORTED_VERSION = 222,
+    CUDA_NOT_READY = 600,
     CUDA_LOST = -1,   /* not called: a device of this process is lost */
     CUDA_MISSING = -2 /* not called: the library lacks the function */
 };
@@ -43,6 +44,11 @@ struct cuda_launch {
     unsigned num_attribute;
 };
 
+/* ncclUniqueId, given by value */
+struct nccl_id {
+    char bytes[UNDA_NCCL_ID_BYTES];
+};
+
 #define MEMBER(name, symbol, arguments) int(*name) arguments;
 struct cuda_api {
     CUDA_LIST(MEMBER)
@@ -56,16 +62,24 @@ struct cublas_api {
     CUBLAS_LIST(MEMBER)
     int version; /* 13000 for 13.0 */
 };
+struct nccl_api {
+    NCCL_LIST(MEMBER)
+    const char *(*ncclGetErrorString)(int result);
+    const char *(*ncclGetLastError)(void *communicator);
+    int version; /* 23203 for 2.32.3, 2708 for 2.7.8 */
+};
 #undef MEMBER
 extern struct cuda_api cuda;     /* filled by cuda_load */
 extern struct nvrtc_api nvrtc;   /* filled by nvrtc_load */
 extern struct cublas_api cublas; /* filled by cublas_load */
+extern struct nccl_api nccl;     /* filled by nccl_load */
 
 /* Opens the library unless it is open. Finding none is tried again at the next call. cuda_load also runs
  * cuInit. */
 unda_status cuda_load(void);
 unda_status nvrtc_load(void);
 unda_status cublas_load(void);
+unda_status nccl_load(void);
 /* One line for each file that was tried, for unda_device_report. */
 struct text;
 void libraries_report(struct text *text);
@@ -78,10 +92,15 @@ void libraries_report(struct text *text);
 #define NVRTC(name, ...)        nvrtc_status(NVRTC_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
 #define CUBLAS(name, ...)                                                                                    \
     cublas_status(cublas.name ? cublas.name(__VA_ARGS__) : CUDA_MISSING, #name, __FILE__, __LINE__)
+#define NCCL(name, ...)                                                                                      \
+    nccl_status(nccl.name ? nccl.name(__VA_ARGS__) : CUDA_MISSING, #name, __FILE__, __LINE__)
 
 unda_status cuda_status(int result, const char *call, const char *file, int line);
 unda_status nvrtc_status(int result, const char *call, const char *file, int line);
 unda_status cublas_status(int result, const char *call, const char *file, int line);
+unda_status nccl_status(int result, const char *call, const char *file, int line);
+/* "2.32.3" */
+void nccl_version_text(int version, char *buffer, size_t bytes);
 /* Whether a sticky error was seen; the process can then only be restarted. */
 bool cuda_is_lost(void);
 /* "CUDA_ERROR_INVALID_VALUE (invalid argument)"; never NULL. */

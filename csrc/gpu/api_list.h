@@ -1,6 +1,7 @@
-/* api_list.h: every function of the CUDA driver, of NVRTC and of cuBLAS that the library calls, one per line.
+/* api_list.h: every function of the CUDA driver, of NVRTC, cuBLAS and NCCL that the library calls, one per line.
  * Not here: how they are found (api.c). The stand-ins of the tests are checked against this list.
- * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult, cublasStatus_t). Next: api.h. */
+ * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult, cublasStatus_t,
+ * ncclResult_t). Next: api.h. */
 
 #define CUDA_LIST(X)                                                                                         \
     X(cuInit, cuInit, (unsigned))                                                                            \
@@ -11,6 +12,7 @@
     X(cuDeviceGet, cuDeviceGet, (int *, int))                                                                \
     X(cuDeviceGetName, cuDeviceGetName, (char *, int, int))                                                  \
     X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, int))                                                \
+    X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *, int, int))                                          \
     X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, int))                                         \
     X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **, int))                                    \
     X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (void *))                                                       \
@@ -31,6 +33,7 @@
     X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (void **, unsigned, int))                      \
     X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                                         \
     X(cuStreamSynchronize, cuStreamSynchronize, (void *))                                                    \
+    X(cuStreamQuery, cuStreamQuery, (void *))                                                                \
     X(cuStreamWaitEvent, cuStreamWaitEvent, (void *, void *, unsigned))                                      \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (void *, int))                                          \
     X(cuStreamEndCapture, cuStreamEndCapture, (void *, void **))                                             \
@@ -79,3 +82,15 @@
     X(cublasGemmStridedBatchedEx, cublasGemmStridedBatchedEx,                                                \
       (void *, int, int, int, int, int, const void *, const void *, int, int, long long, const void *, int,  \
        int, long long, const void *, void *, int, int, long long, int, int, int))
+
+#define NCCL_LIST(X)                                                                                         \
+    X(ncclGetVersion, ncclGetVersion, (int *))                                                               \
+    X(ncclGetUniqueId, ncclGetUniqueId, (struct nccl_id *))                                                  \
+    X(ncclCommInitRank, ncclCommInitRank, (void **, int, struct nccl_id, int))                               \
+    X(ncclCommDestroy, ncclCommDestroy, (void *))                                                            \
+    X(ncclCommAbort, ncclCommAbort, (void *))                                                                \
+    X(ncclCommGetAsyncError, ncclCommGetAsyncError, (void *, int *))                                         \
+    X(ncclGroupStart, ncclGroupStart, (void))                                                                \
+    X(ncclGroupEnd, ncclGroupEnd, (void))                                                                    \
+    X(ncclSend, ncclSend, (const void *, size_t, int, int, void *, void *))                                  \
+    X(ncclRecv, ncclRecv, (void *, size_t, int, int, void *, void *))

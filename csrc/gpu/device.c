@@ -29,6 +29,7 @@ static unda_status describe(int device, unda_device_info *info)
     size_t total;
     *info = (unda_device_info){.size_bytes = sizeof *info, .driver_version = cuda.version};
     TRY(CU(cuDeviceGetName, info->name, (int)sizeof info->name, device));
+    TRY(CU(cuDeviceGetPCIBusId, info->bus, (int)sizeof info->bus, device));
     TRY(CU(cuDeviceTotalMem, &total, device));
     TRY(CU(cuDeviceGetAttribute, &info->num_sm, NUM_SM, device));
     TRY(CU(cuDeviceGetAttribute, &l2, L2_BYTES, device));
@@ -211,6 +212,7 @@ const char *unda_device_report(void)
     TEXT struct text text = {0}, kernels = {0}, cache = {0};
     unda_status driver = cuda_load(), compiler = nvrtc_load();
     (void)cublas_load(); /* the engine works without it */
+    (void)nccl_load();
     libraries_report(&text);
     report_devices(&text);
     settings_kernel_dir(&kernels);

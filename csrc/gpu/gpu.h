@@ -1,7 +1,7 @@
 /* gpu.h: the CUDA engine's host layer: devices, memory, streams, graphs, kernels compiled at run time.
  * No numerics. No CUDA header or library is needed to build, and none is opened before the
  * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, timing.c, launch.c,
- * jit.c, cache.c, blas.c.
+ * jit.c, cache.c, blas.c, nccl.c.
  *
  * Rules
  *   threads   Every function makes the device's primary context current for its own duration, so any
@@ -206,5 +206,18 @@ struct gpu_product {
     bool add; /* false: C need not hold numbers */
 };
 unda_status gpu_blas_multiply(struct gpu_blas *blas, const struct gpu_product *product);
+
+/* ---- messages between processes, by NCCL (unda_nccl_new) ---- */
+/* What goes to a process, and as much that comes from it, in the memory of this process's device. */
+struct gpu_message {
+    int32_t rank;
+    gpu_ptr send, receive;
+    int64_t bytes;
+};
+/* Queues all of them at once, so that none waits for another one. */
+unda_status gpu_nccl_exchange(unda_nccl *nccl, struct gpu_stream *stream, const struct gpu_message *message,
+                              int32_t num);
+/* As gpu_sync; fails, rather than waits forever, if NCCL reports that a message will not come. */
+unda_status gpu_nccl_sync(unda_nccl *nccl, struct gpu_stream *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* result.c: turns a CUresult, or what NVRTC and cuBLAS gave, into a status with a message, and remembers a lost device.
+/* result.c: turns a CUresult, or what NVRTC, cuBLAS and NCCL gave, into a status with a message, and remembers a lost device.
  * After a sticky error every driver call of the process fails, so the first cause is kept and no further call
  * is made. Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
 #include "api.h"
@@ -133,4 +133,27 @@ unda_status cublas_status(int result, const char *call, const char *file, int li
     unda_status status = result == ALLOC_FAILED ? UNDA_ERR_DEVICE_MEMORY : UNDA_ERR_DEVICE;
     return error_set(status, file, line, "%s: cuBLAS %d.%d gave status %d (%s)", call, cublas.version / 1000,
                      cublas.version % 1000 / 10, result, cublas_text(result));
+}
+
+/* Minor releases have two digits since 2.9. */
+void nccl_version_text(int version, char *buffer, size_t bytes)
+{
+    int major = version < 10000 ? 1000 : 10000;
+    snprintf(buffer, bytes, "%d.%d.%d", version / major, version % major / 100, version % 100);
+}
+
+/* NCCL tells what happened, and in newer releases of what it warned last. */
+unda_status nccl_status(int result, const char *call, const char *file, int line)
+{
+    char version[32];
+    if (result == 0)
+        return UNDA_OK;
+    nccl_version_text(nccl.version, version, sizeof version);
+    if (result == CUDA_MISSING)
+        return error_set(UNDA_ERR_NO_DEVICE, file, line,
+                         "NCCL %s lacks the function %s; expected 2.7 or newer", version, call);
+    const char *what = nccl.ncclGetErrorString ? nccl.ncclGetErrorString(result) : NULL;
+    const char *last = nccl.ncclGetLastError ? nccl.ncclGetLastError(NULL) : NULL;
+    return error_set(UNDA_ERR_DEVICE, file, line, "%s: NCCL %s gave %d (%s)%s%s", call, version, result,
+                     what ? what : "no description", last && *last ? ": " : "", last ? last : "");
 }

@@ -25,6 +25,8 @@ struct transport {
     const char *name;
     unda_status (*begin)(unda_solver *part); /* may be NULL */
     unda_status (*end)(unda_solver *part);   /* may be NULL */
+    /* NULL, or waits for the engine's stream at the end of a call, unless messages cannot come any more. */
+    unda_status (*wait)(unda_solver *part);
 };
 
 struct exchange {
@@ -35,7 +37,8 @@ struct exchange {
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
     void *of; /* the engine's own */
-    /* Of a process (messages.h): requests of its messages; where these are in host memory, sent and received. */
+    /* Of a process (messages.h): requests of its messages; where these are, sent and received, in memory of the host or
+     * the device. */
     unda_requests *requests;
     char *message[2];
 };

@@ -135,6 +135,27 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
     return s->engine->retime ? s->engine->retime(s) : UNDA_OK;
 }
 
+/* How messages of processes travel. */
+static unda_status check_transport(const unda_solver *s, const unda_ranks *ranks)
+{
+    bool by_nccl = ranks->transport == UNDA_TRANSPORT_NCCL;
+    if (ranks->transport < UNDA_TRANSPORT_AUTO || ranks->transport > UNDA_TRANSPORT_NCCL ||
+        ranks->transport == UNDA_TRANSPORT_PEER)
+        FAIL(UNDA_ERR_ARG,
+             "transport is %d between processes, expected %d (auto), %d (host), %d (mpi) or %d (nccl)",
+             ranks->transport, UNDA_TRANSPORT_AUTO, UNDA_TRANSPORT_HOST, UNDA_TRANSPORT_MPI,
+             UNDA_TRANSPORT_NCCL);
+    if (by_nccl && (!ranks->nccl || s->options.device == UNDA_DEVICE_CPU))
+        FAIL(UNDA_ERR_ARG,
+             "transport is %d (nccl), and nccl is NULL or the device the CPU; expected CUDA devices, and "
+             "what unda_nccl_new makes",
+             ranks->transport);
+    if (!by_nccl && ranks->nccl)
+        FAIL(UNDA_ERR_ARG, "transport is %d and nccl is given, expected %d with it", ranks->transport,
+             UNDA_TRANSPORT_NCCL);
+    return UNDA_OK;
+}
+
 /* Likewise a solver of one of many processes. */
 static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
 {
@@ -148,6 +169,7 @@ static unda_status begin_rank(unda_solver *s, const unda_mesh *mesh)
         mesh->part.which != ranks->which)
         FAIL(UNDA_ERR_ARG, "place or unite is NULL, or the mesh is part %d of %d and the process %d of %d",
              mesh->part.which, mesh->part.num_part, ranks->which, ranks->num_rank);
+    TRY(check_transport(s, ranks));
     s->method = s->method->rank;
     s->engine = s->method->engine(&s->options);
     return UNDA_OK;

@@ -1,4 +1,4 @@
-"""Tells the library where the CUDA engine finds its kernels, its cache, and NVRTC and cuBLAS of pip.
+"""Tells the library where the CUDA engine finds its kernels, its cache, and NVRTC, cuBLAS and NCCL of pip.
 
 Not here: loading or compiling (csrc/gpu).
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from . import _core
 from ._core import lib
 
-_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cublas/lib")
+_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cublas/lib", "nvidia/nccl/lib")
 
 
 def package_dir() -> Path:

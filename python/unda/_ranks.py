@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from functools import cached_property
@@ -98,6 +99,25 @@ class Ranks:
         self.meet(what)
         return found
 
+    def connected(self, what: str, work: Callable[[], _Found], seconds: float = 30.0) -> _Found:
+        """As `together`, of work in which processes wait for each other, but not by MPI.
+
+        If it fails in one process and another one has not come back after some seconds, all end.
+        """
+        failure: BaseException | None = None
+        try:
+            found = work()
+        except BaseException as error:
+            failure = error
+        all_back, end = self.comm.Ibarrier(), time.monotonic() + seconds
+        while failure is not None and not all_back.Test():
+            if time.monotonic() > end:
+                self.end(failure)
+            time.sleep(0.01)
+        all_back.Wait()
+        self.meet(what, failure)
+        return found
+
     def first(self, what: str, work: Callable[[], _Found]) -> _Found:
         """Return in every process what process 0 finds."""
         found = self.together(what, lambda: work() if self.rank == 0 else None)
@@ -119,6 +139,13 @@ class Ranks:
         place = int(host.rank)
         host.Free()
         return place, max(1, len(allowed) // sharing)
+
+    def of_machine(self, value: Any) -> list[Any]:
+        """Return what each process of this machine gives."""
+        host = self.comm.Split_type(self._mpi.COMM_TYPE_SHARED)
+        found: list[Any] = host.allgather(value)
+        host.Free()
+        return found
 
     @property
     def place(self) -> int:

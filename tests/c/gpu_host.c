@@ -249,6 +249,46 @@ static void *thread_main(void *result)
     return NULL;
 }
 
+/* One process sends to another one, `turns` times; to itself, whose number is 0, it gets what it has sent. */
+static unda_status send_to(struct rig *rig, int32_t rank, int turns)
+{
+    char id[UNDA_NCCL_ID_BYTES];
+    unda_nccl *nccl = NULL;
+    TRY(unda_nccl_new_id(id));
+    TRY(unda_nccl_new(&nccl, 0, id, 1, 0));
+    gpu_ptr half = sizeof rig->host / 2;
+    struct gpu_message halves[] = {{0, rig->from, rig->to, (int64_t)half},
+                                   {rank, rig->from + half, rig->to + half, (int64_t)half}};
+    unda_status status = UNDA_OK;
+    for (int i = 0; i < turns && status == UNDA_OK; i++) {
+        status = gpu_nccl_exchange(nccl, rig->stream, halves, 2);
+        status = status == UNDA_OK ? gpu_nccl_sync(nccl, rig->stream) : status;
+    }
+    printf("messages=%d %s\n", status, status == UNDA_OK ? "" : unda_error());
+    if (status != UNDA_OK)
+        printf("later=%d %s\n", gpu_nccl_exchange(nccl, rig->stream, halves, 2), unda_error());
+    unda_nccl_free(nccl);
+    return status;
+}
+
+/* ARGUMENT times. */
+static unda_status run_messages(struct rig *rig, char **argument)
+{
+    TRY(rig_new(rig, "reverse.cu", "reverse"));
+    TRY(send_to(rig, 0, atoi(argument[0])));
+    return check_values(rig, rig->to, 0);
+}
+
+/* To a process that is not there; then, by another connection, to itself. */
+static unda_status run_nobody(struct rig *rig, char **argument)
+{
+    (void)argument;
+    TRY(rig_new(rig, "reverse.cu", "reverse"));
+    printf("nobody=%d %s\n", send_to(rig, 5, 1), unda_error());
+    TRY(send_to(rig, 0, 1));
+    return check_values(rig, rig->to, 0);
+}
+
 static unda_status run_threads(struct rig *rig, char **argument)
 {
     (void)rig;
@@ -314,6 +354,7 @@ static const struct {
     {"threads", run_threads},   {"load", run_load},
     {"compile", run_compile},   {"limits", run_limits},
     {"report", run_report},     {"broken_capture", run_broken_capture},
+    {"messages", run_messages}, {"nobody", run_nobody},
 };
 
 int main(int argc, char **argv)

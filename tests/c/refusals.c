@@ -591,7 +591,15 @@ static void refuse_steps(struct rig *rig)
 static void refuse_settings(void)
 {
     unda_limits limits = {0}, fine = {.size_bytes = sizeof fine};
+    char id[UNDA_NCCL_ID_BYTES] = "";
+    unda_nccl *nccl = NULL;
     CALL(unda_set_kernel_dir(NULL));
+    CALL(unda_nccl_find(NULL));
+    CALL(unda_nccl_new_id(NULL));
+    CALL(unda_nccl_new(NULL, 0, id, 2, 0));
+    CALL(unda_nccl_new(&nccl, 0, NULL, 2, 0));
+    CALL(unda_nccl_new(&nccl, 0, id, 2, 2));
+    unda_nccl_free(NULL);
     CALL(unda_set_cache_dir(NULL));
     CALL(unda_add_library_dir(NULL));
     CALL(unda_device_limits(UNDA_DEVICE_CPU, 0, NULL));

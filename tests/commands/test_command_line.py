@@ -20,6 +20,9 @@ def test_info_names_the_library_and_the_processor(capsys):
     assert main(["info"]) == 0
     text = capsys.readouterr().out
     assert "libunda.so" in text and "threads" in text
+    mpi = next(line for line in text.splitlines() if line.startswith("mpi "))
+    assert "MPI" in mpi or "mpi4py is not there" in mpi
+    assert "messages of processes (libnccl, for transport nccl)" in text
 
 
 def test_info_as_json_says_why_there_is_no_gpu():

@@ -39,6 +39,10 @@ def solver_of(mesh, status=0, **changed):
         ({"which": 1}, "the mesh is part 0 of 2 and the process 1 of 2"),
         ({"place": None}, "place or unite is NULL"),
         ({"unite": _core.NULL}, "place or unite is NULL"),
+        ({"transport": lib.UNDA_TRANSPORT_PEER}, "transport is 1 between processes"),
+        ({"transport": 5}, "transport is 5 between processes"),
+        ({"transport": lib.UNDA_TRANSPORT_NCCL}, "nccl is NULL or the device the CPU"),
+        ({"nccl": _core.as_pointer(8)}, "transport is 0 and nccl is given, expected 4 with it"),
     ],
 )
 def test_a_part_must_be_that_of_the_process(changed, message):

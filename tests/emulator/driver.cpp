@@ -5,7 +5,8 @@
  * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _TOGETHER=1 (a launch may ask for all its
  * blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no device reaches another's memory), _SEED.
  * What a graph has of several streams runs in a random order that its events allow.
- * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp. */
+ * _OPEN=1 (device memory is accessible always, as an MPI that knows devices has it).
+ * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp, nccl.cpp. */
 #include "runtime.h"
 
 #include <algorithm>
@@ -73,11 +74,12 @@ double seconds() {
     auto now = std::chrono::steady_clock::now().time_since_epoch();
     return setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count();
 }
+int closed() { return setting("OPEN", 0) ? PROT_READ | PROT_WRITE : PROT_NONE; }
 void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
 void close_all() {
     for (auto &m : memories)
         if (open >= 0)
-            protect(m.second, PROT_NONE);
+            protect(m.second, closed());
     open = -1;
 }
 void open_for(int device) {
@@ -101,7 +103,7 @@ void run_work(const work &first) {
         protect(m, PROT_READ | PROT_WRITE);
     sticky = sticky ? sticky : first.does();
     for (auto &m : opened)
-        protect(m, PROT_NONE);
+        protect(m, closed());
 }
 void run_one(stream &s) {
     work first = std::move(s.queue.front());
@@ -172,7 +174,8 @@ int look_up(const std::map<int, int> &values, int which, int *value) {
 }
 } // namespace
 
-/* ---- for the stand-in of cuBLAS ---- */
+/* ---- for the stand-ins of cuBLAS and NCCL ---- */
+API emu_device() { std::lock_guard<std::recursive_mutex> guard(mutex); return contexts.empty() ? -1 : device_of_context(); }
 extern "C" __attribute__((visibility("default"))) bool emu_inside(u64 address, size_t bytes) { return inside(address, bytes); }
 API emu_queue(void *s, std::function<int()> *does, const u64 *touches, int num) {
     IN_CONTEXT;
@@ -187,6 +190,7 @@ API cuGetErrorString(int, const char **text) { *text = detail; return 0; }
 API cuDeviceGetCount(int *n) { ENTER; *n = (int)setting("DEVICES", 1); return initialised ? 0 : NOT_INITIALIZED; }
 API cuDeviceGet(int *d, int i) { ENTER; *d = i; return i < setting("DEVICES", 1) ? 0 : INVALID_DEVICE; }
 API cuDeviceGetName(char *name, int bytes, int) { ENTER; snprintf(name, bytes, "stand-in"); return 0; }
+API cuDeviceGetPCIBusId(char *bus, int bytes, int d) { ENTER; snprintf(bus, bytes, "0000:%02x:00.0", d); return 0; }
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
@@ -216,6 +220,7 @@ API cuMemAlloc_v2(u64 *address, size_t bytes) {
     memset(begin, 0xff, bytes);
     mprotect(map, map_bytes, PROT_NONE);
     memories[*address = (u64)begin] = {map, map_bytes, bytes, device_of_context()};
+    protect(memories[*address], closed());
     used += bytes;
     return 0;
 }
@@ -276,6 +281,14 @@ API cuStreamCreateWithPriority(void **s, unsigned flags, int) { return cuStreamC
 API cuStreamSynchronize(void *s) {
     IN_CONTEXT;
     return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].into ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
+}
+/* The first answer is that there is work left. */
+API cuStreamQuery(void *s) {
+    static int num;
+    IN_CONTEXT;
+    if (!streams.count(s))
+        return INVALID_HANDLE;
+    return streams[s].queue.empty() ? 0 : num++ % 2 ? cuStreamSynchronize(s) : (int)NOT_READY;
 }
 API cuStreamBeginCapture_v2(void *s, int) {
     IN_CONTEXT;

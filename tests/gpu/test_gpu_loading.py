@@ -37,6 +37,7 @@ def test_the_report_says_what_was_found():
     assert f"{chosen['UNDA_LIBCUDA']}: version 13.0" in report
     assert f"{chosen['UNDA_LIBNVRTC']}: version 13.0" in report
     assert f"{chosen['UNDA_LIBCUBLAS']}: version 13.0" in report
+    assert f"{chosen['UNDA_LIBNCCL']}: version 2.32.3" in report
     assert "0: stand-in, sm_90" in report
     assert "CUDA engine: usable" in report
 
@@ -107,7 +108,8 @@ def test_a_driver_without_devices_is_reported():
 
 
 @pytest.mark.parametrize(
-    ("variable", "prefix", "least"), [("UNDA_LIBCUDA", "cu[A-Z]", 40), ("UNDA_LIBCUBLAS", "cublas", 6)]
+    ("variable", "prefix", "least"),
+    [("UNDA_LIBCUDA", "cu[A-Z]", 40), ("UNDA_LIBCUBLAS", "cublas", 6), ("UNDA_LIBNCCL", "nccl", 9)],
 )
 def test_the_stand_in_has_every_function_that_the_engine_calls(variable, prefix, least):
     library = stand_in_driver.build(gpu_host.BUILD)[variable]
@@ -116,6 +118,51 @@ def test_the_stand_in_has_every_function_that_the_engine_calls(variable, prefix,
     wanted = re.findall(rf"X\({prefix}\w+, ({prefix}\w+),", listed)
     assert len(wanted) > least
     assert [name for name in wanted if f" T {name}\n" not in symbols] == []
+
+
+# ---- messages by NCCL
+
+
+def test_messages_arrive_whole_and_where_they_belong():
+    result = gpu_host.run("messages", "3")
+    assert result["messages"] == "0 " and result["wrong"] == "0" and result["status"] == "0"
+
+
+def test_a_message_that_is_lost_is_seen():
+    """The second half keeps what the memory of the stand-in begins with."""
+    assert gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL_DROP="2")["wrong"] == "500"
+
+
+def test_a_failure_of_the_network_is_told_in_the_words_of_nccl_and_ends_the_connection():
+    result = gpu_host.run("messages", "3", UNDA_EMULATOR_NCCL_LOST="2")
+    status, words = result["messages"].split(" ", 1)
+    assert int(status) == DEVICE
+    assert "a message: NCCL 2.32.3 gave 6 (remote process exited or there was a network error)" in words
+    assert "Connection closed by remote peer" in words
+    assert "has given up its connection by NCCL after a failure" in result["later"]
+
+
+def test_a_message_that_is_refused_stays_alone():
+    """None of its group is queued, and the next group is."""
+    result = gpu_host.run("nobody")
+    assert re.search("messages=7 ncclSend: NCCL 2.32.3 gave 4 .invalid argument.", result.text)
+    assert result["messages"] == "0 " and result["wrong"] == "0"
+
+
+def test_a_process_that_cannot_connect_says_why():
+    result = gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL_INIT="1")
+    assert int(result["status"]) == DEVICE
+    assert "ncclCommInitRank: NCCL 2.32.3 gave 2 (unhandled system error): asked for" in result["error"]
+
+
+def test_nccl_that_is_missing_or_too_old_names_what_to_install(tmp_path):
+    result = gpu_host.run("messages", "1", UNDA_LIBNCCL="/nowhere/libnccl.so.2")
+    assert int(result["status"]) == NO_DEVICE
+    assert "unda-waves[nccl]" in result.text and "/nowhere/libnccl.so.2: cannot open" in result.text
+    old = gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL="2604")
+    assert int(old["status"]) == NO_DEVICE and "version 2.6.4, expected 2.7 or newer" in old.text
+    other = stand_in_driver.build(gpu_host.BUILD)["UNDA_LIBNVRTC"]
+    assert "is not NCCL (no ncclGetVersion)" in gpu_host.run("messages", "1", UNDA_LIBNCCL=other).text
 
 
 # ---- queued work
@@ -205,7 +252,7 @@ def test_a_forked_child_is_refused_and_frees_without_hanging():
 
 
 @pytest.mark.parametrize(
-    "scenario", [["graph"], ["threads"], ["refusals"], ["memory", "1000000000"], ["report"]]
+    "scenario", [["graph"], ["threads"], ["refusals"], ["memory", "1000000000"], ["report"], ["nobody"]]
 )
 def test_sanitizers_find_nothing(scenario):
     """AddressSanitizer (with leaks) and UBSan over host layer and stand-in; either would print."""
@@ -213,6 +260,16 @@ def test_sanitizers_find_nothing(scenario):
 
 
 # ---- the real thing
+
+
+@pytest.mark.gpu
+def test_the_real_nccl_moves_the_same_messages():
+    library = stand_in_driver.real_nccl()
+    if library is None:
+        pytest.skip("there is no NCCL")
+    real = {"UNDA_LIBCUDA": "", "UNDA_LIBNVRTC": stand_in_driver.real_nvrtc() or ""}
+    result = gpu_host.run("messages", "3", **real, UNDA_LIBNCCL=library)
+    assert result["messages"] == "0 " and result["wrong"] == "0" and result["status"] == "0"
 
 
 @pytest.mark.gpu

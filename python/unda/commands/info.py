@@ -6,9 +6,12 @@ Not here: the search itself (csrc/gpu/api.c).
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+_ASK_MPI = """
+import mpi4py
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+print(MPI.Get_library_version().splitlines()[0].split(",")[0].strip(), flush=True)
+from unda.method.transport import knows_devices
+knows = {True: "takes", False: "does not take", None: "does not say whether it takes"}[knows_devices()]
+print(knows, "addresses of CUDA devices")
+"""
+
+
+def _mpi() -> str:
+    """Return what is known of MPI; it is loaded in a process of its own, where it is not started."""
+    if importlib.util.find_spec("mpi4py") is None:
+        return "mpi4py is not there (unda-waves[mpi])"
+    found = subprocess.run(
+        [sys.executable, "-c", _ASK_MPI], capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    # MPICH ends a process that asks before MPI is started: its name alone is known then.
+    said = found.stdout.splitlines() or found.stderr.splitlines()[-1:]
+    return "; ".join(" ".join(line.split()) for line in said) or f"python ended with {found.returncode}"
+
+
 def collect() -> dict[str, Any]:
     """Return what ``unda info`` prints: versions, processor, CUDA devices or the reason for none."""
     _cuda.prepare()
@@ -35,6 +62,7 @@ def collect() -> dict[str, Any]:
         "kernels": str(_cuda.kernel_dir()),
         "cache": _cuda.cache_dir() or "switched off",
         "cpu": {**device_info("cpu"), "threads": len(os.sched_getaffinity(0))},
+        "mpi": _mpi(),
         "cuda": [],
         "why_no_gpu": None,
     }
@@ -59,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     for name in ("library", "kernels", "cache"):
         print(f"{name:8} {found[name]}")
     print(f"cpu      {found['cpu']['device_name']}, {found['cpu']['threads']} threads")
+    print(f"mpi      {found['mpi']}")
     for gpu in found["cuda"]:
         print(
             f"{gpu['device']}   {gpu['device_name']}, {gpu['memory'] / 1e9:.0f} GB, capability "

@@ -30,6 +30,7 @@ from .mesh_simulation import MeshSimulation
 from .rank_points import RankPoints, same_medium
 from .solver import forecast
 from .team import team_of
+from .transport import choose_way
 
 
 class DG(MeshSimulation):
@@ -67,8 +68,8 @@ class DG(MeshSimulation):
         "cuda", "cuda:1"; several CUDA devices: "cuda:all" or a list (docs/scaling.md).
     partition : {"curve", "metis"} or Partition
         Which cell belongs to which device or process (`Mesh.partition`).
-    transport : {"auto", "peer", "host"}
-        How values at faces travel between devices.
+    transport : {"auto", "peer", "host", "nccl", "mpi"}
+        How values at faces travel (docs/scaling.md).
     threads : int, optional
         CPU threads; if omitted, all that the process may use, or fewer for small problems.
     allow_unstable : bool
@@ -81,7 +82,7 @@ class DG(MeshSimulation):
         Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
         kept. Of a `kernel` that is named its options alone. CUDA only.
     comm : mpi4py.MPI.Intracomm, optional
-        Processes that share the problem; all make the same calls (docs/scaling.md).
+        Processes that share the problem; all make the same calls.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class DG(MeshSimulation):
         dtype: Precision = "float32",
         device: str | Sequence[str] = "auto",
         partition: Literal["curve", "metis"] | Partition = "curve",
-        transport: Literal["auto", "peer", "host"] = "auto",
+        transport: Literal["auto", "peer", "host", "nccl", "mpi"] = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal[
@@ -158,7 +159,7 @@ class DG(MeshSimulation):
 
     def _make(self, given: Given) -> None:
         """Make the simulation of these arguments of the constructor."""
-        team = team_of(given)
+        team = team_of(given) if self.ranks is None else None
         if flag("tune", given.tune):
             if given.kernel_options:
                 raise ArgumentError(
@@ -187,6 +188,7 @@ class DG(MeshSimulation):
             mesh._handle,
             team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,
+            None if self.ranks is None else choose_way(given.transport, given.device, self.ranks),
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:

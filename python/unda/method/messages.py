@@ -19,8 +19,8 @@ from ..errors import Error
 _TAG = 77  # traces at cut faces
 
 
-def _function(name: str) -> int:
-    """Return the address of a function of the library of MPI that mpi4py uses."""
+def function_of_mpi(name: str) -> int | None:
+    """Return the address of a function of the library of MPI that mpi4py uses; None if it has none."""
     from mpi4py import MPI
 
     for path in (MPI.__file__, None):  # found among what it has loaded, or in the whole process
@@ -30,7 +30,16 @@ def _function(name: str) -> int:
             continue
         if found:
             return found
-    raise Error(f"{name} is not among the functions of {MPI.Get_library_version().strip()!r}")
+    return None
+
+
+def _function(name: str) -> int:
+    found = function_of_mpi(name)
+    if found is None:
+        from mpi4py import MPI
+
+        raise Error(f"{name} is not among the functions of {MPI.Get_library_version().strip()!r}")
+    return found
 
 
 class Messages:
@@ -48,7 +57,9 @@ class Messages:
         member = _core.new_struct("unda_member")
         solver.call(lib.unda_solver_get_member, 0, member)
         self.transport = _core.text(member.transport)
-        self._requests = []
+        self._requests: list[Any] = []
+        if self.transport == "nccl":  # the library needs nobody else
+            return
         for which in range(int(member.num_neighbor)):
             message = _core.new_struct("unda_message")
             solver.call(lib.unda_solver_get_message, which, message)

@@ -148,8 +148,13 @@ class SEM(MeshSimulation):
 
     def _make(self, given: Given) -> None:
         """Make the simulation of these arguments of the constructor."""
-        team, whole = team_of(given), None
+        team, whole = team_of(given) if self.ranks is None else None, None
         if self.ranks is not None:
+            if given.transport not in ("auto", "host"):
+                raise ArgumentError(
+                    f"transport is {given.transport!r}; SEM's messages between processes go by way of the "
+                    "host, expected 'auto' or 'host'"
+                )
             whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
             given.medium, self._medium_config = same_medium(given.mesh, given.medium, given.degree)
         options, material, self._boundaries, chosen = sem_options(given)

@@ -117,10 +117,10 @@ class Simulation(Fixed, Pictures):
 
     def _new_solver(
         self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL,
-        rank_mesh: Any = None,
+        rank_mesh: Any = None, way: Any = None,
     ) -> None:  # fmt: skip
         """Make the library's solver; mesh, team: the library's."""
-        self._guard, self._solver = Alone(), Solver(mesh, options, team, rank_mesh)
+        self._guard, self._solver = Alone(), Solver(mesh, options, team, rank_mesh, way)
         self._take_dt(allow_unstable)
 
     def _take_dt(self, allow_unstable: bool) -> None:

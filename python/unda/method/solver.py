@@ -82,6 +82,8 @@ class Solver:
         unda_team.
     rank_mesh : RankMesh, optional
         In place of `mesh`: the part of a process.
+    way : Way, optional
+        How its messages travel; by default by way of the host.
 
     Attributes
     ----------
@@ -97,8 +99,13 @@ class Solver:
     ranks: Ranks | None = None  #: the processes that share the problem
     transport = ""  #: how messages travel between them
 
-    def __init__(self, mesh: Any, options: Any, team: Any = _core.NULL, rank_mesh: Any = None) -> None:
+    def __init__(
+        self, mesh: Any, options: Any, team: Any = _core.NULL, rank_mesh: Any = None, way: Any = None
+    ) -> None:
         given = _core.NULL if rank_mesh is None else rank_mesh.given()
+        self._way = way  # it has the connection by NCCL
+        if way is not None:
+            way.put(given)
         self._handle: Any = _new_solver(mesh, options, team, given)
         self.process = os.getpid()
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []

@@ -159,7 +159,7 @@ def team_of(given: Given) -> Team | None:
         if given.partition != "curve" or given.transport != "auto":
             raise ArgumentError(
                 f"partition is {given.partition!r}, transport {given.transport!r} on one device; expected "
-                "device=['cuda:0', 'cuda:1'] or 'cuda:all' with them"
+                "device=['cuda:0', 'cuda:1'], 'cuda:all' or comm= with them"
             )
         given.device = devices[0] if devices else given.device
         return None
