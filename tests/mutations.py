@@ -738,7 +738,7 @@ MUTATIONS = [
     ("csrc/sem/rank_state.c", "real_get(s, x->message[1], c->word[k] + j)", "here"),
     ("csrc/sem/rank_points.c", "real_get(s, all->samples, at) + real_get(s, rank->room, from)",
      "real_get(s, rank->room, from)"),
-    ("csrc/sem/rank_points.c", "num += is_new;", "num++;"),
+    ("csrc/sem/rank_points.c", "next[g][point[i]]++;", "next[g][point[i]];"),
     ("csrc/sem/rank.c", "rank->local[rank->user[i]] =", "rank->local[i] ="),
     ("csrc/sem/rank.c", "whole->elem_dt[part->cut->elem[e]]", "whole->elem_dt[e]"),
     ("csrc/sem/pack.c", "PARCEL_NUMBER(p, r->sides.num);", ""),
