@@ -455,6 +455,17 @@ typedef struct unda_member {
 /* Of part `which`; UNDA_ERR_ARG where the solver is no team. */
 UNDA_API unda_status unda_solver_get_member(const unda_solver *solver, int32_t which, unda_member *member);
 
+/* When the parts of a team receive what others send them. */
+typedef enum unda_exchange {
+    UNDA_EXCHANGE_BEHIND = 0, /* while inner elements are computed, as always */
+    UNDA_EXCHANGE_BEFORE = 1, /* before any element is computed: the same results, later */
+    UNDA_EXCHANGE_NEVER = 2   /* they do not: wrong results, as soon as they could be */
+} unda_exchange;
+/* For measurements: how much of a stage is spent waiting. A team of DG; from its next step on. weight, 1 to 1e6: on CUDA
+ * devices messages have so many times their length, as if more than faces travelled; the rest is not looked at. On the CPU
+ * it is 1. Where there is no memory for it, UNDA_ERR_MEMORY, and it is 1 again. */
+UNDA_API unda_status unda_solver_set_exchange(unda_solver *solver, int32_t when, double weight);
+
 /* A connection of the devices of all processes by NCCL, which is looked for at the first call (UNDA_LIBNCCL, else
  * libnccl.so.2 as unda_add_library_dir says). NCCL takes no two processes on one device. */
 typedef struct unda_nccl unda_nccl;
@@ -773,6 +784,19 @@ typedef struct unda_limits {
 } unda_limits;
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
+
+/* Whether CUDA device `from` reads and writes the memory of `to` itself: 1 or 0; a device reaches its own. */
+UNDA_API unda_status unda_device_reach(int32_t from, int32_t to, int32_t *reached);
+
+typedef struct unda_link {
+    int64_t size_bytes;
+    double latency;          /* out: until a message of 8 bytes is there and its receiver knows [s] */
+    double bytes_per_second; /* out: of long messages, each way while as many go the other way */
+    int32_t by_host;         /* out: 1: through memory of the host; 0: from device to device */
+} unda_link;
+/* Measures the way between two CUDA devices, which may be the same, in a fraction of a second; transport: a value of
+ * unda_transport. UNDA_ERR_DEVICE if it is PEER and they do not reach each other. */
+UNDA_API unda_status unda_link_limits(int32_t from, int32_t to, int32_t transport, unda_link *link);
 
 /* Values that a tuner tries next to n, one option at a time. Options of FD kernels are UNDA_TUNED_NOT: they
  * depend on each other, which Python's `tune=True` takes into account. */

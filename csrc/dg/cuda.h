@@ -123,6 +123,8 @@ void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host,
                         int64_t *device);
 unda_status dg_cuda_exchange_begin(unda_solver *s);
 unda_status dg_cuda_exchange_end(unda_solver *s);
+/* Messages of a part are `more` times as long and once, from its next step on (ghosts.c). */
+unda_status dg_cuda_exchange_fill(unda_solver *s, double more);
 /* Before a stage whose state does not come from the stage before. */
 unda_status dg_cuda_exchange_follow(unda_solver *s);
 void dg_cuda_exchange_free(unda_solver *s);

@@ -23,6 +23,10 @@ struct cuda_exchange {
     gpu_ptr from[2], packed[2];
     char *host[2]; /* page-locked, as `packed`: by way of the host */
     struct gpu_pool pool;
+    double more; /* bytes of filling for each byte of traces; 0: none */
+    gpu_ptr filling, filling_from[2];
+    char *filling_host[2];
+    struct gpu_pool filling_pool;
     struct cuda_ranks ranks; /* of a process: by NCCL */
     unda_solver **neighbor;  /* [neighbour]: its part */
     int64_t *there;          /* [neighbour]: where it has the message for this part [bytes] */
@@ -65,6 +69,86 @@ unda_status dg_cuda_exchange_follow(unda_solver *s)
     return gpu_stream_wait(own(s)->stream, own(s)->ready);
 }
 
+/* ---- filling, for measurements ---- */
+
+/* Of so many bytes of traces: the sum of parts' is at most that of their sum. */
+static int64_t filling_bytes(const unda_solver *s, int64_t bytes)
+{
+    return (int64_t)(own(s)->more * (double)bytes) & ~(int64_t)15;
+}
+
+static unda_status send_filling(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    struct cuda_exchange *c = own(s);
+    if (c->more > 0 && c->filling_host[0])
+        return gpu_download_async(c->stream, c->filling_host[x->turn], c->filling,
+                                  filling_bytes(s, x->bytes));
+    for (int32_t i = 0; c->more > 0 && i < cut_of(s)->num_neighbor; i++)
+        TRY(gpu_copy_async(
+            c->stream, own(c->neighbor[i])->filling_from[x->turn] + (gpu_ptr)filling_bytes(s, c->there[i]),
+            c->filling, filling_bytes(s, x->link[i].bytes)));
+    return UNDA_OK;
+}
+
+static unda_status fetch_filling(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    struct cuda_exchange *c = own(s);
+    int64_t at = 0;
+    for (int32_t i = 0; c->filling_host[0] && i < cut_of(s)->num_neighbor; i++) {
+        TRY(gpu_upload_async(c->stream, c->filling_from[x->turn] + (gpu_ptr)filling_bytes(s, at),
+                             own(c->neighbor[i])->filling_host[x->turn] + filling_bytes(s, c->there[i]),
+                             filling_bytes(s, x->link[i].bytes)));
+        at += x->link[i].bytes;
+    }
+    return UNDA_OK;
+}
+
+static void free_filling(unda_solver *s)
+{
+    struct cuda_exchange *c = own(s);
+    gpu_pool_free(&c->filling_pool);
+    for (int turn = 0; turn < 2; turn++) {
+        gpu_host_free(tables(s)->gpu, c->filling_host[turn]);
+        c->filling_host[turn] = NULL;
+    }
+    c->more = 0;
+}
+
+static unda_status make_filling(unda_solver *s, double more)
+{
+    struct cuda_exchange *c = own(s);
+    struct gpu *gpu = tables(s)->gpu;
+    c->more = more;
+    int64_t bytes = filling_bytes(s, s->exchange->bytes);
+    if (!bytes)
+        return UNDA_OK;
+    TRY(gpu_pool_alloc(&c->filling_pool, gpu, &c->filling, bytes, "filling of messages"));
+    TRY(gpu_zero_async(tables(s)->stream, c->filling, bytes));
+    for (int turn = 0; turn < 2; turn++) {
+        TRY(gpu_pool_alloc(&c->filling_pool, gpu, &c->filling_from[turn], bytes, "filling of messages"));
+        if (c->host[0])
+            TRY(gpu_host_alloc(gpu, &c->filling_host[turn], bytes, "filling of messages"));
+    }
+    return UNDA_OK;
+}
+
+unda_status dg_cuda_exchange_fill(unda_solver *s, double more)
+{
+    for (int i = 0; i < NUM_GRAPH; i++) { /* what was captured is of the exchange before */
+        gpu_graph_free(tables(s)->batch[i].graph);
+        tables(s)->batch[i].graph = NULL;
+    }
+    free_filling(s);
+    unda_status status = make_filling(s, more);
+    if (status != UNDA_OK)
+        free_filling(s);
+    return status;
+}
+
+/* ---- in a stage ---- */
+
 unda_status dg_cuda_exchange_begin(unda_solver *s)
 {
     struct exchange *x = s->exchange;
@@ -78,6 +162,7 @@ unda_status dg_cuda_exchange_begin(unda_solver *s)
                    x->link[i].to[x->turn], false));
     if (x->transport->begin)
         TRY(x->transport->begin(s));
+    TRY(send_filling(s));
     return gpu_event_record(own(s)->sent, own(s)->stream);
 }
 
@@ -88,6 +173,7 @@ unda_status dg_cuda_exchange_end(unda_solver *s)
         TRY(gpu_stream_wait(own(s)->stream, own(own(s)->neighbor[i])->sent));
     if (x->transport->end)
         TRY(x->transport->end(s));
+    TRY(fetch_filling(s));
     TRY(launch(s, own(s)->ghost, cut_of(s)->num_cut, x->from[x->turn], true));
     x->turn ^= 1;
     if (x->border)
@@ -193,6 +279,7 @@ void dg_cuda_exchange_free(unda_solver *s)
     if (!c)
         return;
     struct gpu *gpu = tables(s)->gpu;
+    free_filling(s);
     for (int turn = 0; turn < 2; turn++)
         gpu_host_free(gpu, c->host[turn]);
     cuda_ranks_free(&c->ranks);

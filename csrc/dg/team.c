@@ -428,21 +428,46 @@ static int64_t block(const unda_solver *s)
     return dg_team_of(s)->num_elem;
 }
 
+static unda_status stage_inner(const struct dg_team *team, const struct stage *stage)
+{
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(team->part[p]->engine->stage(team->part[p], stage, border_end(team->part[p]),
+                                         dg_tables(team->part[p])->space.num_owned));
+    return UNDA_OK;
+}
+
+static unda_status exchange_end(const struct dg_team *team)
+{
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(team->part[p]->engine->exchange_end(team->part[p]));
+    return UNDA_OK;
+}
+
+/* Ghosts stay as they are. */
+static unda_status stage_without(const struct dg_team *team, const struct stage *stage)
+{
+    TRY(stage_inner(team, stage));
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(team->part[p]->engine->stage(team->part[p], stage, 0, border_end(team->part[p])));
+    return UNDA_OK;
+}
+
 /* Stages are of all elements. */
 static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_team *team = dg_team_of(s);
+    bool before = team->exchange == UNDA_EXCHANGE_BEFORE;
     (void)begin, (void)end;
+    if (team->exchange == UNDA_EXCHANGE_NEVER)
+        return stage_without(team, stage);
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(team->part[p]->engine->exchange_begin(team->part[p]));
-    for (int32_t p = 0; p < team->num_part; p++)
-        TRY(team->part[p]->engine->stage(team->part[p], stage, border_end(team->part[p]),
-                                         dg_tables(team->part[p])->space.num_owned));
-    for (int32_t p = 0; p < team->num_part; p++)
-        TRY(team->part[p]->engine->exchange_end(team->part[p]));
+    TRY(before ? exchange_end(team) : stage_inner(team, stage));
+    if (!before)
+        TRY(exchange_end(team));
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(stage_border(team->part[p], stage));
-    return UNDA_OK;
+    return before ? stage_inner(team, stage) : UNDA_OK;
 }
 
 static unda_status copy(unda_solver *s, int to, int from)

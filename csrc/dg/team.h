@@ -13,6 +13,7 @@ struct dg_team {
     const unda_mesh *mesh; /* the whole, held; of a process: its part */
     int64_t num_elem;      /* of the whole */
     int32_t num_part;      /* here */
+    int exchange;          /* unda_exchange: when traces travel */
     unda_solver **part;    /* [num_part] */
     int32_t *owner;        /* [elem]: its part */
     int64_t *local;        /* [elem]: its number there */

@@ -1,6 +1,7 @@
-"""Devices: those present, the choice of "auto", and their measured limits.
+"""Devices: those present, the choice of "auto", their measured limits and those of the way between two.
 
-Not here: finding CUDA (_cuda.py, csrc/gpu/api.c), how limits are measured (csrc/cpu, csrc/gpu: limits.c).
+Not here: finding CUDA (_cuda.py, csrc/gpu/api.c), how limits are measured (limits.c in csrc/cpu and csrc/gpu,
+csrc/gpu/link.c).
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core, _cuda
+from ._check import choice
 from ._core import lib
 from .errors import ArgumentError, DeviceLostError, Error
+
+#: Words for unda_transport, from 0 on.
+TRANSPORTS = ("auto", "peer", "host")
 
 
 def device_number(device: Any) -> int:
@@ -94,6 +99,7 @@ def device_info(device: str) -> dict[str, Any]:
         "nvrtc": f"{info.nvrtc_version // 1000}.{info.nvrtc_version % 1000 // 10}",
         "compute_capability": f"{info.compute_capability // 10}.{info.compute_capability % 10}",
         "memory": int(info.total_bytes),
+        "free": int(info.free_bytes),
     }
 
 
@@ -104,7 +110,8 @@ def devices() -> dict[str, dict[str, Any]]:
     -------
     dict of str to dict
         "cpu", then "cuda:0" and so on, as the `device` of a method; each with ``device_name``, CUDA
-        devices with ``memory`` [byte], ``compute_capability``, ``driver`` and ``nvrtc`` too.
+        devices with ``memory`` and what is ``free`` of it [byte], ``compute_capability``, ``driver`` and
+        ``nvrtc`` too.
 
     Examples
     --------
@@ -162,4 +169,41 @@ def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[st
         "copy": limits.copy_bytes_per_second,
         "fma32": limits.fma32_per_second,
         "fma64": limits.fma64_per_second,
+    }
+
+
+def reaches(one: str, other: str) -> bool:
+    """Say whether a CUDA device reads and writes the memory of another one itself."""
+    reached = _core.new("int32_t *")
+    _core.check(lib.unda_device_reach(device_number(one), device_number(other), reached))
+    return bool(reached[0])
+
+
+def link_limits(one: str, other: str, transport: str = "auto") -> dict[str, Any]:
+    """Measure the way between two CUDA devices, as two parts of a mesh use it, in a fraction of a second.
+
+    Parameters
+    ----------
+    one, other : str
+        "cuda:0", "cuda:1"; they may be the same.
+    transport : {"auto", "peer", "host"}
+        From device to device, or through memory of the host; "auto": the first if they reach each other.
+
+    Returns
+    -------
+    dict
+        ``latency`` [s], until a small message is there and its receiver knows; ``bandwidth`` [byte/s] of long
+        ones, each way while as many go the other way; ``transport``, "peer" or "host".
+
+    Raises
+    ------
+    ArgumentError, DeviceError
+    """
+    way = choice("transport", transport, TRANSPORTS)
+    found = _core.new_struct("unda_link")
+    _core.check(lib.unda_link_limits(device_number(one), device_number(other), way, found))
+    return {
+        "latency": found.latency,
+        "bandwidth": found.bytes_per_second,
+        "transport": TRANSPORTS[2 if found.by_host else 1],
     }

@@ -148,12 +148,25 @@ static unda_status run_team_faults(void)
     return UNDA_OK;
 }
 
+/* With an exchange for measurements, whose messages are longer on a device. */
+static unda_status use_team(void)
+{
+    struct rig rig = {0};
+    unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3});
+    status = status == UNDA_OK ? rig_use(&rig, 2) : status;
+    if (status == UNDA_OK)
+        status = unda_solver_set_exchange(rig.solver, UNDA_EXCHANGE_BEFORE, rig_device < 0 ? 1.0 : 2.0);
+    status = status == UNDA_OK ? rig_step(&rig, 1) : status;
+    rig_free(&rig);
+    return status;
+}
+
 /* The same of DG in three parts on one device. */
 static unda_status run_team(void)
 {
     int num_failed = 0;
     rig_parts = 3;
-    TRY_HERE(fail_each(use_rig, rig_device < 0 ? 1 : 7, &num_failed));
+    TRY_HERE(fail_each(use_team, rig_device < 0 ? 1 : 7, &num_failed));
     struct rig rig = {0};
     unda_status status =
         rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3, .threads = 2});

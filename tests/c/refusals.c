@@ -190,6 +190,8 @@ static void refuse_teams(struct rig *rig)
     CALL(unda_solver_forecast_team(rig->mesh, &fine, &two, NULL, NULL));
     CALL(unda_solver_get_member(NULL, 0, &member));
     CALL(unda_solver_get_member(rig->solver, 0, &member)); /* no team */
+    CALL(unda_solver_set_exchange(rig->solver, UNDA_EXCHANGE_BEHIND, 1.0));
+    CALL(unda_solver_set_exchange(NULL, UNDA_EXCHANGE_BEHIND, 1.0));
     CALL(unda_solver_get_member(rig->solver, 0, NULL));
     CALL(unda_solver_get_member(rig->solver, 0, &unsized));
 }
@@ -605,6 +607,15 @@ static void refuse_settings(void)
     CALL(unda_device_limits(UNDA_DEVICE_CPU, 0, NULL));
     CALL(unda_device_limits(UNDA_DEVICE_CPU, 0, &limits));
     CALL(unda_device_limits(UNDA_DEVICE_CPU, -1, &fine));
+    unda_link link = {0}, good = {.size_bytes = sizeof good};
+    int32_t reached;
+    CALL(unda_link_limits(0, 0, UNDA_TRANSPORT_AUTO, NULL));
+    CALL(unda_link_limits(0, 0, UNDA_TRANSPORT_AUTO, &link));
+    CALL(unda_link_limits(0, 0, UNDA_TRANSPORT_HOST + 1, &good));
+    CALL(unda_link_limits(UNDA_DEVICE_CPU, 0, UNDA_TRANSPORT_AUTO, &good));
+    CALL(unda_device_reach(0, 0, NULL));
+    CALL(unda_device_reach(UNDA_DEVICE_CPU, 0, &reached));
+    CALL(unda_device_reach(0, UNDA_DEVICE_CPU, &reached));
 }
 
 unda_status refusals(void)

@@ -11,6 +11,8 @@ import pytest
 import unda
 from unda.__main__ import main
 from unda.commands import bench_dg, bench_sem, cavity, loh1, verify
+from unda.commands.scaling_case import compared
+from unda.commands.scaling_model import Link, beside
 
 REAL = cuda_device.prepare()
 pytestmark = pytest.mark.usefixtures("limits_once")
@@ -109,7 +111,12 @@ def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     command = ["bench", "scaling", "--cases", "hex3", "--nodes", "400", "--seconds", "0.02"]
     assert main([*command, "--devices", "cuda:0,cuda:0"]) == 0
-    rows = json.loads(Path("bench_scaling.json").read_text())["rows"]
+    result = json.loads(Path("bench_scaling.json").read_text())
+    rows, link = result["rows"], result["link"]
+    assert link["transport"] == "peer" and link["bandwidth"] > 0 and link["latency"] > 0
+    assert rows[0]["model"] is None
+    for row in rows[1:]:  # never above 100 %, and less by what the message takes that nothing hides
+        assert row["model"] == beside(rows[0], row, Link(link["bandwidth"], link["latency"])) <= 100
     assert [(row["split"], row["devices"], row["same_bits"]) for row in rows] == [
         ("one", 1, "-"), ("strong", 2, "True"), ("weak", 2, "-"),
     ]  # fmt: skip
@@ -117,6 +124,44 @@ def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsy
     assert rows[1]["megabytes"] > 0 and rows[0]["efficiency"] == 100
     assert main([*command, "--devices", "cpu,cpu"]) != 0
     assert "expected CUDA devices" in capsys.readouterr().err
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.usefixtures("limits_once")
+@pytest.mark.parametrize(
+    "case",
+    [
+        "scalar4",
+        pytest.param("elastic4", marks=pytest.mark.slow),
+        pytest.param("sem4", marks=pytest.mark.slow),
+    ],
+)
+def test_bench_splits_grids_and_spectral_elements_too(tmp_path, case, capsys):
+    """Grids grow along x, with the bits of one device when they are split; SEM has them but for rounding."""
+    path = tmp_path / "result.json"
+    command = ["bench", "scaling", "--cases", case, "--nodes", "4100", "--seconds", "0.01", "-o", str(path)]
+    command += ["--devices", "cuda:0,cuda:0"]
+    assert main(command) == 0
+    one, strong, weak = json.loads(path.read_text())["rows"]
+    assert one["num_elem"] == strong["num_elem"] < weak["num_elem"]
+    assert strong["most_bytes"] > 0 and 0 < strong["border"] < 1
+    if case == "sem4":
+        assert float(strong["same_bits"].removeprefix("off by ")) < 1e-5
+        return
+    assert (one["num_elem"], weak["num_elem"]) == (16**3, 2 * 16**3) and strong["same_bits"] == "True"
+    assert weak["megabytes"] == pytest.approx(strong["megabytes"])
+    if case == "scalar4":  # order 4: two planes of p, with their padding, one after the other
+        assert strong["most_bytes"] >= 2 * 16 * 16 * 4
+    assert main([*command, "--transport", "host"]) != 0
+    assert f"transport is host for {case}, expected auto" in capsys.readouterr().err
+
+
+def test_states_that_differ_are_not_called_the_same():
+    state = np.linspace(-2, 1, 7, dtype=np.float32)
+    assert compared(state, state.copy()) == "True"
+    other = state.copy()
+    other[3] += 0.002
+    assert compared(state, other) == "off by 1e-03"
 
 
 @pytest.mark.gpu_or_stand_in

@@ -141,6 +141,9 @@ def test_a_team_says_what_travels():
     assert [one.cells for one in sim.team.members] == sim.team.partition.cells.tolist()
     assert f"3 parts, {traffic.sum()} bytes a stage by memory" in repr(sim)
     assert "6 nodes x 4 fields x 4 bytes = 96 bytes a stage" in repr(sim.team)
+    warped = unda.DG(_box("hex", (3, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=2, device=["cpu"] * 3)
+    assert "9 nodes x 4 fields x 4 bytes = 144 bytes a stage" in repr(warped.team)
+    assert [one.bytes_per_stage for one in warped.team.members] == [144, 288, 144]
     assert _small("cpu").team is None
     assert sim.memory["host"] > 0
 
@@ -241,5 +244,7 @@ def test_a_partition_must_be_of_the_mesh_and_of_as_many_parts_as_devices():
 
 def test_users_are_told_that_parts_on_the_cpu_do_not_pay(monkeypatch):
     monkeypatch.delenv("UNDA_CPU_PARTS")
-    with pytest.raises(ArgumentError, match="parts of one process on the CPU take turns"):
+    with pytest.raises(
+        ArgumentError, match=r"parts of one process on the CPU take turns.*`mpirun --bind-to numa`"
+    ):
         _small(["cpu:0", "cpu:1"])

@@ -1,142 +1,205 @@
-"""Time DG on several devices: work that grows with their number, and one problem that is split.
+"""Time one problem on several devices: work that grows with their number, and one problem that is split.
 
 Of each case one device has so many nodes, then all devices have as many each (weak), then they share as many
-(strong), whose bits are compared with those of one device. Not here: how parts run together (csrc/dg/team.c).
+(strong), whose bits are compared with those of one device. Beside each is what a model expects, from the rate
+of one device and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
+(scaling_case.py), the model (scaling_model.py), waiting for ghosts (scaling_ghosts.py), a paper's figures
+(scaling_paper.py), how parts run together (team.c of csrc/dg and csrc/sem, csrc/fd/slabs.c).
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_limits, several
-from ..method.dg import DG
-from ..problem._shapes import SHAPES
-from ..problem.mesh import Mesh, box_mesh
-from .dg_case import set_wave, simulation
-from .measuring import figure, heading, keep_usual, measured, positive, words
+from ..limits import device_limits, link_limits, several
+from . import scaling_ghosts, scaling_paper
+from .measuring import figure, heading, integers, keep_usual, measured, positive, refuse_idle, words
+from .scaling_case import CASES, Case, compared, measure, problem, simulation
+from .scaling_model import Link, beside, table
 
-#: Shape of cells and degree.
-CASES = {"tet3": ("tet", 3), "tet7": ("tet", 7), "hex3": ("hex", 3), "hex7": ("hex", 7)}
 _COLUMNS = (
     ("case", "case", "s"), ("split", "split", "s"), ("devices", "devices", "d"),
     ("transport", "transport", "s"),
-    ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".4g"),
-    ("% of n times", "efficiency", ".1f"), ("% not in kernels", "outside", ".1f"),
-    ("MB/stage", "megabytes", ".3g"), ("same bits", "same_bits", "s"),
+    ("elements", "num_elem", "d"), ("ms/step", "ms", ".4g"), ("rate", "rate", ".4g"), ("of", "unit", "s"),
+    ("% of n times", "efficiency", ".1f"), ("model %", "model", ".1f"),
+    ("% not in kernels", "outside", ".1f"), ("MB/stage", "megabytes", ".3g"), ("same bits", "same_bits", "s"),
 )  # fmt: skip
+
+
+def _links(text: str) -> list[Link]:
+    """Return the links of "50:20,400:9", GB/s and microseconds."""
+    found = [word.split(":") for word in text.split(",")]
+    return [Link(1e9 * positive(rate), 1e-6 * positive(wait)) for rate, wait in found]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--cases", type=words(*CASES), default="tet3,tet7,hex7", help=",".join(CASES))
-    parser.add_argument("--physics", choices=["acoustic", "elastic", "maxwell"], default="acoustic")
+    parser.add_argument(
+        "--cases", type=words(*CASES), default="tet3,tet7,hex7",
+        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, or elastic with "
+        "a CPML",
+    )  # fmt: skip
+    parser.add_argument(
+        "--physics",
+        choices=["acoustic", "elastic", "maxwell"],
+        default="acoustic",
+        help="of DG (%(default)s)",
+    )
     parser.add_argument("--devices", default="cuda:all", help="cuda:all, or such as cuda:0,cuda:0,cuda:1")
     parser.add_argument(
         "--splits", type=words("strong", "weak"), default="strong,weak", help="strong,weak, beside one device"
     )
-    parser.add_argument("--transport", choices=["auto", "peer", "host"], default="auto")
-    parser.add_argument("--integrator", choices=["ab3", "lsrk4"], default="ab3")
+    parser.add_argument(
+        "--transport", choices=["auto", "peer", "host"], default="auto", help="of DG and SEM (%(default)s)"
+    )
+    parser.add_argument("--integrator", choices=["ab3", "lsrk4"], default="ab3", help="of DG (%(default)s)")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--nodes", type=positive, default=16e6, help="of a device, about")
     parser.add_argument("--seconds", type=positive, default=2.0, help="of a measurement, about")
-    parser.add_argument("-o", "--output", type=Path, default=Path("bench_scaling.json"))
+    parser.add_argument(
+        "-o", "--output", type=Path,
+        help="JSON file, a PNG goes beside it (bench_scaling.json, bench_scaling_ghosts.json, "
+        "bench_scaling_PAPER.json)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ghosts", action="store_true",
+        help="the share of a stage spent waiting for ghosts, before and behind inner cells: whole cells, "
+        "27 %% of what is stored of them, faces; cases of DG",
+    )  # fmt: skip
+    parser.add_argument(
+        "--paper", choices=("komatitsch2010",),
+        help="figures 1 (FD over blocks along x and y) and 2 (SEM over one core) on 1 .. n devices",
+    )  # fmt: skip
+    parser.add_argument(
+        "--blocks", type=integers, default="4,8,16,24", help="of --paper, of 16 cells (%(default)s)"
+    )
+    parser.add_argument(
+        "--model", type=Path, nargs="+", metavar="JSON",
+        help="measure nothing: print what the model expects of more devices, from results of this command "
+        "with one device and two (strong), best of several sizes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--numbers", type=integers, default="8,64,1024", help="of --model: devices (%(default)s)"
+    )
+    parser.add_argument(
+        "--links", type=_links, default="50:20,400:9",
+        help="of --model: GB/s each way and microseconds of a message (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--link", type=_links, default="397:9",
+        help="of --model: that of the two devices, where results do not say it (%(default)s)",
+    )  # fmt: skip
     keep_usual(parser)
 
 
-def _box(shape: str, degree: int, nodes: float) -> Mesh:
-    """Return a perturbed box of about so many nodes, which is longer where it has more."""
-    num_node = int(lib.unda_element_num_node(SHAPES[shape], degree)) * (6 if shape == "tet" else 1)
-    n = max(1, round((nodes / num_node) ** (1 / 3)))
-    long = max(1, round(nodes / num_node / n**2))
-    return box_mesh((0, 0, 0), (long / n, 1, 1), (long, n, n), shape=shape, perturb=0.2, seed=1)
+def _runs(
+    args: argparse.Namespace, case: Case, devices: tuple[str, ...]
+) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """List the runs of a case: what is split how, the problem, where it runs."""
+    one = problem(case, args.nodes)
+    yield "one", one, {"device": devices[0]}
+    team: dict[str, Any] = {"device": list(devices)}
+    if case.method != "fd":  # of grids the driver chooses
+        team["transport"] = args.transport
+    if len(devices) > 1:
+        for split in args.splits.split(","):
+            yield split, one if split == "strong" else problem(case, args.nodes, len(devices)), team
 
 
-def _some(sim: DG) -> np.ndarray:
-    """Return the state of some of the cells, all along the mesh."""
-    num = sim.mesh.num_elem
-    count, every = min(num, 32), max(1, num // 200)
-    shape = (count, sim.num_node, len(sim.fields))
-    firsts = range(0, num - count + 1, every)
-    return np.stack([sim._solver.read(lib.UNDA_STATE, i, np.empty(shape, sim.dtype)) for i in firsts])
-
-
-def _measure(sim: DG, seconds: float) -> dict[str, Any]:
-    """Time steps: after warm-up the median of five calls."""
-    set_wave(sim)
-    sim.step(20)
-    state = _some(sim)
-    begin = time.perf_counter()
-    sim.step(16)
-    count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000)) // 16 * 16 or 16
-    took = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        sim.step(count)
-        took.append((time.perf_counter() - begin) / count)
-    step, stages = float(np.median(took)), int(sim._solver.info().num_stage)
-    dof = sim._size()[0]
-    kernels = sim.profile(10)["stage"]["seconds"] if sim.config["device"] != "cpu" else None
-    return {
-        "ms": 1e3 * step, "gdof_per_second": 1e-9 * dof * stages / step, "num_elem": sim.mesh.num_elem,
-        "num_node": sim.num_node, "kernel": sim.config["kernel"], "state": state,
-        "outside": None if kernels is None else 100 * max(0.0, 1 - kernels * stages / step),
-        "transport": sim.team.transport if sim.team else "-",
-        "devices": len(sim.team.devices) if sim.team else 1,
-        "megabytes": 1e-6 * sim.team._bytes() if sim.team else 0.0,
-    }  # fmt: skip
-
-
-def _rows(args: argparse.Namespace, devices: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    options = {"dtype": args.dtype, "integrator": args.integrator}
-    for case in args.cases.split(","):
-        shape, degree = CASES[case]
-        mesh = _box(shape, degree, args.nodes)
-        runs: list[tuple[str, Mesh, dict[str, Any]]] = [("one", mesh, {"device": devices[0]})]
-        team = {"device": list(devices), "transport": args.transport}
-        if len(devices) > 1:
-            runs += [
-                (split, mesh if split == "strong" else _box(shape, degree, args.nodes * len(devices)), team)
-                for split in args.splits.split(",")
-            ]
-        one: dict[str, Any] = {}
-        for split, of, where in runs:
-            keywords = {"degree": degree, **options}
-            with simulation(of, args.physics, keywords, **where) as sim:
-                row = {"case": case, "split": split, **keywords, **_measure(sim, args.seconds)}
+def _rows(args: argparse.Namespace, devices: tuple[str, ...], link: Link | None) -> Iterator[dict[str, Any]]:
+    options = {"dtype": args.dtype, "integrator": args.integrator, "physics": args.physics}
+    for name in args.cases.split(","):
+        case, one = CASES[name], None
+        for split, of, where in _runs(args, case, devices):
+            with simulation(case, of, options, **where) as sim:
+                about = {"case": name, "split": split, "degree": case.degree, "dtype": args.dtype}
+                row = about | ({"integrator": args.integrator} if case.method == "dg" else {})
+                row |= measure(sim, args.seconds)
             one = one or row
-            same = split == "strong" and row["state"].tobytes() == one["state"].tobytes()
-            row["same_bits"] = str(same) if split == "strong" else "-"
-            row["efficiency"] = 100 * (row["gdof_per_second"] / one["gdof_per_second"] / row["devices"])
+            row["same_bits"] = compared(one["state"], row["state"]) if split == "strong" else "-"
+            row["model"] = beside(one, row, link) if link and split != "one" else None
+            row["efficiency"] = 100 * (row["rate"] / one["rate"] / row["devices"])
             yield {name: value for name, value in row.items() if name != "state"}
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw how near to n times one device's rate all come."""
     rows = [row for row in result["rows"] if row["split"] != "one"]
-    with figure(path, f"DG {result['physics']}, {result['device']}", (6.4, 3.6)) as axes:
+    with figure(path, f"{len(result['devices'])} x {result['device']} (line: model)", (6.4, 3.6)) as axes:
         axes.bar([f"{row['case']}\n{row['split']}" for row in rows], [row["efficiency"] for row in rows])
+        axes.plot([row["model"] for row in rows], "k_", markersize=20)
         axes.set(ylabel="% of n times one device", ylim=(0, None))
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if args.model:
+        return _model(args)
+    refuse_idle(args, "numbers links link", "with --model")
+    if args.ghosts or args.paper:
+        refuse_idle(args, "splits", "without --ghosts and --paper")
+    if args.paper:
+        refuse_idle(args, "cases physics integrator transport ghosts", "without --paper")
+    else:
+        refuse_idle(args, "blocks", "with --paper")
     devices = several(args.devices if args.devices == "cuda:all" else args.devices.split(","))
     if any(device.partition(":")[0] == "cpu" for device in devices):
         raise ArgumentError(
             f"devices are {','.join(devices)}, expected CUDA devices: parts on the CPU do not pay"
         )
-    limits = device_limits(devices[0])
-    head = {
-        "benchmark": "scaling", "physics": args.physics, **heading(devices[0], limits, None),
-        "devices": list(devices),
-    }  # fmt: skip
-    measured(_rows(args, devices), _COLUMNS, args.output, head, _draw)
+    if args.ghosts:
+        return _measure(args, devices, "ghosts", scaling_ghosts)
+    if args.paper:
+        return _measure(args, devices, args.paper, scaling_paper)
+    grids = [name for name in args.cases.split(",") if CASES[name].method == "fd"]
+    if args.transport != "auto" and grids:
+        raise ArgumentError(
+            f"transport is {args.transport} for {','.join(grids)}, expected auto: of grids the driver chooses"
+        )
+    head, link = _head(args, devices), None
+    if len(devices) > 1:
+        head["link"] = found = link_limits(devices[0], devices[1], args.transport)
+        link = Link(found["bandwidth"], found["latency"])
+        print(
+            f"{devices[0]} and {devices[1]} by {found['transport']}: {link.bandwidth / 1e9:.3g} GB/s each "
+            f"way, {1e6 * link.latency:.3g} us a message"
+        )
+    output = args.output or Path("bench_scaling.json")
+    measured(_rows(args, devices, link), _COLUMNS, output, head, _draw)
+    return 0
+
+
+def _head(args: argparse.Namespace, devices: tuple[str, ...]) -> dict[str, Any]:
+    """Print what a device can do; return the head of a result."""
+    about = heading(devices[0], device_limits(devices[0]), None)
+    return {"benchmark": "scaling", "physics": args.physics, **about, "devices": list(devices)}
+
+
+def _measure(args: argparse.Namespace, devices: tuple[str, ...], what: str, of: ModuleType) -> int:
+    """Measure the rows of a module, and say what it compares them with."""
+    head = {**_head(args, devices), "benchmark": f"scaling {what}"}
+    if args.paper:
+        head["physics"] = "elastic"
+    output = args.output or Path(f"bench_scaling_{what}.json")
+    measured(of.rows(args, devices), of.COLUMNS, output, head, of.draw)
+    of.finish()
+    return 0
+
+
+def _model(args: argparse.Namespace) -> int:
+    """Print a table for more devices."""
+    results = [json.loads(path.read_text()) for path in args.model]
+    for path, result in zip(args.model, results, strict=True):
+        if result.get("benchmark") != "scaling":
+            raise ArgumentError(
+                f"{path} has benchmark {result.get('benchmark')!r}, expected a result of unda bench scaling"
+            )
+    known = [Link(one["link"]["bandwidth"], one["link"]["latency"]) for one in results if "link" in one]
+    print("\n".join(table(results, args.numbers, args.links, (known or args.link)[0])))
     return 0

@@ -19,7 +19,7 @@ import numpy as np
 from .. import _core, _cuda
 from .._core import lib
 from ..errors import Error
-from ..limits import device_info, num_devices
+from ..limits import device_info, num_devices, reaches
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,13 @@ def collect() -> dict[str, Any]:
     }
     try:
         names = [f"cuda:{i}" for i in range(num_devices())]
-        found["cuda"] = [{"device": name, **device_info(name)} for name in names]
+        found["cuda"] = [
+            {
+                "device": name, **device_info(name),
+                "reaches": [other for other in names if other != name and reaches(name, other)],
+            }
+            for name in names
+        ]  # fmt: skip
         if not found["cuda"]:
             found["why_no_gpu"] = "the driver knows no device"
     except Error as error:
@@ -90,9 +96,12 @@ def run(args: argparse.Namespace) -> int:
     print(f"mpi      {found['mpi']}")
     for gpu in found["cuda"]:
         print(
-            f"{gpu['device']}   {gpu['device_name']}, {gpu['memory'] / 1e9:.0f} GB, capability "
-            f"{gpu['compute_capability']}, driver {gpu['driver']}, NVRTC {gpu['nvrtc']}"
+            f"{gpu['device']}   {gpu['device_name']}, {gpu['free'] / 1e9:.1f} of "
+            f"{gpu['memory'] / 1e9:.1f} GB free, capability {gpu['compute_capability']}, "
+            f"driver {gpu['driver']}, NVRTC {gpu['nvrtc']}"
         )
+        if len(found["cuda"]) > 1:
+            print(f"         reaches the memory of {', '.join(gpu['reaches']) or 'no other device'}")
     if found["why_no_gpu"]:
         print(f"no GPU is used: {found['why_no_gpu']}")
     print("search for CUDA:")

@@ -6,6 +6,7 @@ Not here: which cases are timed (bench_sem.py, bench_sem_komatitsch.py).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,17 @@ def problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str]:
         return Acoustic(rho=1 + 0.3 * kind, c=1 + 0.1 * kind), VolumeInjection(place, f.derivative), "p"
     solid = Elastic(rho=1 + 0.3 * kind, vp=1.8 + 0.1 * kind, vs=1 + 0.1 * kind)
     return solid, MomentTensor(place, f, np.diag([1.0, 2.0, 3.0])), "vz"
+
+
+def simulation(
+    mesh: Mesh, physics: str, case: Mapping[str, Any], device: Any, threads: int | None = None, **more: Any
+) -> SEM:
+    """Return the box between free sides, at rest, with its source and 100 receivers."""
+    medium, source, field = problem(physics, mesh)
+    sim = SEM(mesh, medium, boundary={"*": "free"}, device=device, threads=threads, **case, **more)
+    sim.add_source(source)
+    sim.add_receivers(np.random.default_rng(3).uniform(0.1, 0.9, (100, 3)), [field])
+    return sim
 
 
 def measure(
@@ -65,11 +77,8 @@ def measure(
         ``gbytes_per_second``, ``percent_of_limit``, ``setup_seconds``, ``compile_seconds``, ``memory``,
         ``kernel_options``, ``metric``, ``functions`` (None, or what `SEM.profile` returned).
     """
-    medium, source, field = problem(physics, mesh)
     begin = time.perf_counter()
-    with SEM(mesh, medium, boundary={"*": "free"}, device=device, threads=threads, **case) as sim:
-        sim.add_source(source)
-        sim.add_receivers(np.random.default_rng(3).uniform(0.1, 0.9, (100, 3)), [field])
+    with simulation(mesh, physics, case, device, threads) as sim:
         setup = time.perf_counter() - begin
         sim.step(4)
         begin = time.perf_counter()

@@ -15,6 +15,7 @@ from .._check import call_at, check_state, field_names, flag, node_values, numbe
 from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device
+from ..problem._shapes import SHAPES
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
@@ -192,7 +193,7 @@ class DG(MeshSimulation):
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
-            nodes = int(lib.unda_element_num_face_node(options.shape, self.degree))
+            nodes = int(lib.unda_element_num_face_node(SHAPES[mesh.shape], self.degree))
             team._take(self._solver, (nodes, len(self.fields), self.dtype.itemsize))
             self.team = team
         own = {

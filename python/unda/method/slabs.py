@@ -76,6 +76,11 @@ class Slabs:
         """Return what all slabs send in a step."""
         return sum(one.bytes_per_step for one in self.members)
 
+    def _load(self) -> tuple[int, float]:
+        """Return the most bytes that a slab sends in a step, and the greatest share of planes at cuts."""
+        most = max(one.bytes_per_step for one in self.members)
+        return most, max(one.border / one.planes for one in self.members)
+
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
         return f"{len(self.devices)} slabs, {self._bytes()} bytes a step by {self.transport}"

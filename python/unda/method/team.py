@@ -15,15 +15,13 @@ from .. import _core
 from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_number, several
+from ..limits import TRANSPORTS, device_number, several
 from ..problem.partition import Partition
 
 if TYPE_CHECKING:
     from ..problem.mesh import Mesh
     from ._options import Given
 
-#: Words for unda_transport, from 0 on.
-TRANSPORTS = ("auto", "peer", "host")
 _CPU_PARTS = "UNDA_CPU_PARTS"
 
 
@@ -39,8 +37,9 @@ def _refuse_cpu(devices: tuple[str, ...]) -> None:
     if os.environ.get(_CPU_PARTS) != "1":
         raise ArgumentError(
             f"device is {list(devices)}: parts of one process on the CPU take turns, and are slower than "
-            f"device='cpu', whose threads share the problem; the environment variable {_CPU_PARTS}=1 allows "
-            "them, for tests"
+            "device='cpu', whose threads share the problem. Give each NUMA node a process: "
+            "comm=MPI.COMM_WORLD and `mpirun --bind-to numa` (docs/scaling.md). The environment variable "
+            f"{_CPU_PARTS}=1 allows such parts, for tests"
         )
 
 
@@ -109,6 +108,11 @@ class Team:
     def _bytes(self) -> int:
         """Return what all parts send in a stage."""
         return sum(one.bytes_per_stage for one in self.members)
+
+    def _load(self) -> tuple[int, float]:
+        """Return the most bytes that a part sends in a stage, and the greatest share of cells at borders."""
+        most = max(one.bytes_per_stage for one in self.members)
+        return most, max(one.border / one.cells for one in self.members)
 
     def _about(self) -> str:
         """Return a phrase for the repr of a simulation."""
