@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 26 };
+enum { UNDA_ABI = 27 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -501,10 +501,16 @@ typedef struct unda_ranks {
     int32_t reserved;
     unda_nccl
         *nccl; /* of all processes, for transport NCCL, else NULL; borrowed: it outlives the last step */
+    /* Of spectral elements, in process 0: the whole mesh, in whose numbering options has materials there; held as by any
+     * solver. Else NULL. */
+    const unda_mesh *whole;
 } unda_ranks;
-/* As unda_solver_new, of a part of a mesh; FD: part is NULL. ranks: copied, but for `of`. Kernel, dt and all that belongs to the whole
- * problem are agreed upon, so that the bits are those of one process. Traces at cut faces travel by messages that the
- * caller starts, unda_solver_set_requests, before the first step; or by NCCL, which needs nothing of him. */
+/* As unda_solver_new, of a part of a mesh; FD: part is NULL. ranks: copied, but for `of`. Kernel, dt and all that belongs
+ * to the whole problem are agreed upon, so that the bits of DG and FD are those of one process, those of SEM of a team of
+ * the same parts on the CPU. Traces at cut faces, planes beside cuts, or forces on nodes that processes share travel by
+ * messages that the caller starts, unda_solver_set_requests, before the first step; those of DG also by NCCL, which needs
+ * nothing of him. SEM: process 0 makes the tables of the whole, and gives each process those of its part; options of the
+ * others give no materials. unda_solver_write then takes all own elements at once. */
 UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
                                           const unda_solver_options *options, const unda_ranks *ranks);
 /* What travels to and from a neighbour in each stage, in the memory of the solver. FD: in each pass, and for energies and

@@ -76,14 +76,10 @@ unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transpor
     return UNDA_OK;
 }
 
-/* What a process sends, and what it receives: all messages are complete before the next ones begin. */
+/* All messages are complete before the next ones begin. */
 unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks)
 {
     (void)ranks; /* there is one way */
-    struct exchange *x = part->exchange;
-    void *send, *receive;
-    TRY(array_own(&dg_cpu_tables(part)->owned, &send, x->bytes, 1, "traces at cut faces"));
-    TRY(array_own(&dg_cpu_tables(part)->owned, &receive, x->bytes, 1, "traces at cut faces"));
-    dg_link_rank(part, (uintptr_t)send, (uintptr_t)receive);
-    return UNDA_OK;
+    return messages_on_host(&dg_cpu_tables(part)->owned, part->exchange,
+                            dg_tables(part)->space.mesh->part.num_neighbor);
 }

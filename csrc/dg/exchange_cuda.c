@@ -225,8 +225,8 @@ static unda_status from_host(unda_solver *s)
 static unda_status exchange_messages(unda_solver *s)
 {
     TRY(gpu_sync(own(s)->stream));
-    TRY(dg_rank_begin_messages(s));
-    return dg_rank_end_messages(s);
+    TRY(messages_begin(s));
+    return messages_end(s);
 }
 
 static unda_status to_message(unda_solver *s)
@@ -381,7 +381,7 @@ static unda_status join_by_device(unda_solver *part, unda_nccl *nccl)
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->packed[0], x->bytes, "traces at cut faces"));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->from[0], x->bytes, "traces at cut faces"));
     dg_cuda_join_bytes(x, cut_of(part)->num_cut, false, &part->host_bytes, &part->device_bytes);
-    dg_link_rank(part, c->packed[0], c->from[0]);
+    messages_place(part->exchange, cut_of(part)->num_neighbor, c->packed[0], c->from[0]);
     x->transport = nccl ? &by_nccl : &by_device;
     return nccl ? cuda_ranks_list(&c->ranks, nccl, x, cut_of(part)->neighbor, cut_of(part)->num_neighbor)
                 : UNDA_OK;

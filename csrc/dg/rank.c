@@ -62,69 +62,23 @@ void dg_rank_info(const unda_solver *s, unda_solver_info *info)
 
 /* ---- messages ---- */
 
-unda_status dg_rank_begin_messages(unda_solver *part)
-{
-    const unda_requests *r = part->exchange->requests;
-    if (part->exchange->bytes && !r)
-        FAIL(UNDA_ERR_ARG, "this process has messages and no requests, expected unda_solver_set_requests");
-    return ranks_start(r);
-}
-
-unda_status dg_rank_end_messages(unda_solver *part)
-{
-    return ranks_wait(part->exchange->requests);
-}
-
-static const struct transport messages = {
-    .name = "mpi", .begin = dg_rank_begin_messages, .end = dg_rank_end_messages};
-
 unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks)
 {
     if (!dg_engine(part)->join_rank)
         FAIL(UNDA_ERR_ARG, "the %s engine runs in one process, found a part of a mesh; expected device %d",
              part->engine->name, UNDA_DEVICE_CPU);
-    part->exchange->transport = &messages;
     return dg_engine(part)->join_rank(part, ranks);
-}
-
-void dg_link_rank(unda_solver *part, uintptr_t send, uintptr_t receive)
-{
-    struct exchange *x = part->exchange;
-    const struct mesh_part *cut = &dg_tables(part)->space.mesh->part;
-    int64_t at = 0;
-    x->message[0] = (char *)send;
-    x->message[1] = (char *)receive;
-    for (int turn = 0; turn < 2; turn++)
-        x->from[turn] = receive;
-    for (int32_t i = 0; i < cut->num_neighbor; i++) {
-        x->link[i].to[0] = x->link[i].to[1] = send + (uintptr_t)at;
-        at += x->link[i].bytes;
-    }
 }
 
 unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *message)
 {
-    const struct exchange *x = own_part(s)->exchange;
     const struct mesh_part *cut = &dg_team_of(s)->mesh->part;
-    if (which < 0 || which >= cut->num_neighbor)
-        FAIL(UNDA_ERR_ARG, "which is %d, expected a neighbour within 0..%d", which, cut->num_neighbor - 1);
-    int64_t at = cut->first[which] * dg_num_trace(own_part(s)) * s->real_bytes;
-    *message = (unda_message){.size_bytes = sizeof *message,
-                              .num_byte = x->link[which].bytes,
-                              .rank = cut->neighbor[which],
-                              .send = x->message[0] + at,
-                              .receive = x->message[1] + at};
-    return UNDA_OK;
+    return messages_get(own_part(s)->exchange, cut->num_neighbor, cut->neighbor, which, message);
 }
 
 unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests)
 {
-    struct exchange *x = own_part(s)->exchange;
-    TRY(ranks_check_requests(requests));
-    if (!x->requests)
-        TRY(array_own(&dg_team_of(s)->owned, &x->requests, 1, sizeof *requests, "requests"));
-    *x->requests = *requests;
-    return UNDA_OK;
+    return messages_set_requests(&dg_team_of(s)->owned, own_part(s)->exchange, requests);
 }
 
 /* ---- of this process alone ---- */

@@ -4,16 +4,13 @@
 #ifndef UNDA_DG_RANK_H
 #define UNDA_DG_RANK_H
 
+#include "../solver/messages.h"
 #include "../solver/ranks.h"
 #include "team.h"
 
 unda_status dg_rank_create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
-/* Makes the buffers of its messages, as ranks.transport says; what an engine then says of them, one after another in the
- * order of neighbours. */
+/* Makes the buffers of its messages, as ranks.transport says. */
 unda_status dg_rank_join(unda_solver *part, const unda_ranks *ranks);
-void dg_link_rank(unda_solver *part, uintptr_t send, uintptr_t receive);
-unda_status dg_rank_begin_messages(unda_solver *part);
-unda_status dg_rank_end_messages(unda_solver *part);
 unda_status dg_rank_message(const unda_solver *s, int32_t which, unda_message *message);
 unda_status dg_rank_set_requests(unda_solver *s, const unda_requests *requests);
 

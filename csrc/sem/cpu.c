@@ -40,18 +40,35 @@ static unda_status record_due(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
-/* What a source adds to an unknown. */
+/* What a source adds to an unknown; is_late: of a node that no other part has. */
 struct part {
     int64_t at;
     int32_t source;
+    bool is_late;
     double value;
 };
 
 static int by_unknown(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
+    if (x->is_late != y->is_late)
+        return x->is_late ? 1 : -1;
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
                           : (x->source > y->source) - (x->source < y->source);
+}
+
+/* Which parts are of nodes of other parts of the mesh. */
+static unda_status find_late(const unda_solver *s, int kind, struct part *part, int64_t num)
+{
+    const struct sem *sem = sem_tables(s);
+    const struct sem_cut_region *c = sem->cut ? &sem->cut->region[kind] : NULL;
+    SCRATCH bool *is_shared = NULL;
+    TRY(array_try(&is_shared, c ? sem->region[kind].num_node : 0, sizeof *is_shared, "sources"));
+    for (int64_t i = 0; c && i < c->num; i++)
+        is_shared[c->node[i]] = true;
+    for (int64_t i = 0; i < num; i++)
+        part[i].is_late = !c || !is_shared[part[i].at / sem->region[kind].dim];
+    return UNDA_OK;
 }
 
 static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64_t num)
@@ -59,6 +76,7 @@ static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64
     struct sem_cpu *t = tables(s);
     struct sem_cpu_region *r = &t->region[kind];
     struct sem_cpu_sources *list = &r->sources;
+    TRY(find_late(s, kind, part, num));
     qsort(part, (size_t)num, sizeof *part, by_unknown);
     *list = (struct sem_cpu_sources){0};
     for (int64_t i = 0; i < num; i++)
@@ -70,6 +88,7 @@ static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64
     for (int64_t i = 0, k = -1; i < num; i++) {
         if (i == 0 || part[i].at != part[i - 1].at)
             list->first[++k] = i;
+        list->num_early = part[i].is_late ? list->num_early : k + 1;
         list->at[k] = part[i].at / r->dim * r->pitch + part[i].at % r->dim;
         list->source[i] = part[i].source;
         real_put(s, list->value, i, part[i].value);
@@ -118,7 +137,7 @@ static unda_status list_points(unda_solver *s)
                 int64_t count = sem_source_row(s, source, k, &region, at, value);
                 for (int64_t n = 0; n < count && region == kind; n++)
                     if (value[n] != 0)
-                        part[num++] = (struct part){at[n], i, value[n]};
+                        part[num++] = (struct part){.at = at[n], .source = i, .value = value[n]};
             }
         }
         TRY(list_parts(s, kind, part, num));
@@ -212,5 +231,6 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                    .accelerate = sem_cpu_accelerate,
                                    .stiffness = sem_cpu_stiffness,
                                    .join = sem_cpu_join,
+                                   .join_rank = sem_cpu_join_rank,
                                    .run_team = sem_cpu_run,
                                    .accelerate_team = sem_cpu_accelerate};

@@ -12,11 +12,15 @@
 
 /* Sources by the forces that they add to: to at[i] those from first[i] on. */
 struct sem_cpu_sources {
-    int64_t num;
-    int64_t *at, *first; /* [num], [num + 1] */
+    int64_t num, num_early; /* num_early: on nodes that other parts have */
+    int64_t *at, *first;    /* [num], [num + 1] */
     int32_t *source;
     void *value; /* [first[num]] REAL */
 };
+
+/* Tasks of a part come in two lots, each in the order of the list of tasks: first those on which forces on nodes of other
+ * parts depend, then the others, while these forces travel. Alone: all in the second one. */
+enum lot { EARLY, LATE, NUM_LOT };
 
 enum { SOLID_PITCH = 4 };
 /* Nodes whose step begins at once where the last one ends, unless a receiver reads some of them in between. */
@@ -28,11 +32,12 @@ struct sem_cpu_order {
     int32_t *after;
     int64_t *first;   /* [num_task + 1] */
     atomic_int *done; /* [num_task]: the last pass in which a task was done */
-    int32_t *
-        place; /* [num_task]: of the tasks of each thread's part, which are consecutive; in ascending order */
-    int num_thread; /* of which each has a part */
+    bool *early;      /* [num_task]: place i is in the first lot */
+    int32_t *place; /* [num_task]: by lot, then by thread, whose tasks are consecutive; in ascending order */
+    int64_t *begin; /* [NUM_LOT][thread + 1]: where those of a thread begin */
+    int num_thread;
     struct sem_cpu_turn {
-        OWN_LINE atomic_llong next; /* of the part's places nobody has taken those from here on */
+        OWN_LINE atomic_llong next; /* of its places in the lot nobody has taken those from here on */
     } *turn;                        /* [thread] */
     int pass;
 };
@@ -111,5 +116,6 @@ unda_status sem_cpu_profile(unda_solver *s, int64_t num_run, unda_profile *profi
 unda_status sem_cpu_exchange_begin(unda_solver *s);
 unda_status sem_cpu_exchange_end(unda_solver *s);
 unda_status sem_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
+unda_status sem_cpu_join_rank(unda_solver *part);
 
 #endif

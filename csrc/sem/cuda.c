@@ -239,6 +239,7 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                     .stiffness = sem_launch_stiffness,
                                     .krylov = &sem_cuda_krylov,
                                     .join = sem_cuda_join,
+                                    .join_rank = sem_cuda_join_rank,
                                     .run_team = sem_cuda_run_team,
                                     .krylov_team = &sem_cuda_krylov_team,
                                     .accelerate_team = sem_cuda_accelerate_team};

@@ -134,7 +134,7 @@ static unda_status take_batch(unda_solver *s)
 
 static bool wants_graph(const unda_solver *s)
 {
-    bool all = true;
+    bool all = !sem_team_of(s)->rank; /* the host takes part in each step of a process */
     EACH_PART(sem_team_of(s), part)
     all = all && sem_step_wants_graph(part);
     return all;

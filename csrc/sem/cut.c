@@ -171,20 +171,27 @@ static unda_status copy_elements(const struct sem *whole, const struct sem_owner
     return UNDA_OK;
 }
 
-/* Which faces join own elements: all that engines read of a mesh. */
-static unda_status copy_faces(const struct sem *whole, const struct sem_owners *o, struct sem *sem,
-                              struct sem_cut *cut)
+unda_status sem_cut_mesh(struct sem *sem, const unda_mesh *like)
 {
     struct unda_mesh *mesh;
     int64_t num = sem->space.num_owned;
     TRY(array_try(&mesh, 1, sizeof *mesh, "mesh"));
     atomic_init(&mesh->holders, 1);
     sem->space.mesh = sem->mesh = mesh;
-    mesh->shape = whole->mesh->shape;
-    mesh->table = whole->mesh->table;
+    mesh->shape = like->shape;
+    mesh->table = like->table;
     mesh->num_elem = mesh->num_owned = num;
     TRY(array_own(&mesh->owned, &mesh->neighbor, 6 * num, sizeof *mesh->neighbor, "mesh"));
-    TRY(array_own(&mesh->owned, &mesh->turn, 6 * num, sizeof *mesh->turn, "mesh"));
+    return array_own(&mesh->owned, &mesh->turn, 6 * num, sizeof *mesh->turn, "mesh");
+}
+
+/* Which faces join own elements. */
+static unda_status copy_faces(const struct sem *whole, const struct sem_owners *o, struct sem *sem,
+                              struct sem_cut *cut)
+{
+    int64_t num = sem->space.num_owned;
+    TRY(sem_cut_mesh(sem, whole->mesh));
+    const struct unda_mesh *mesh = sem->mesh;
     for (int64_t e = 0; e < num; e++) {
         int64_t before = cut->num_cut_face;
         for (int face = 0; face < 6; face++) {

@@ -68,6 +68,8 @@ void sem_elem_dts(struct sem *sem, int threads)
 static const struct sem_krylov *krylov_of(const unda_solver *s)
 {
     const struct sem_team *team = sem_team_of(s);
+    if (team && team->rank)
+        return NULL;
     return team ? sem_engine(team->part[0])->krylov_team : sem_engine(s)->krylov;
 }
 

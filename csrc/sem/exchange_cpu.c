@@ -1,6 +1,6 @@
 /* exchange_cpu.c: forces on nodes that parts share, on the CPU: each part packs its own into its neighbours' memory and
  * adds up, of each node in the order of parts. Parts take turns (order.c), so nothing needs to be waited for. */
-#include "../solver/exchange.h"
+#include "../solver/messages.h"
 #include "cpu.h"
 #include "team.h"
 
@@ -66,4 +66,9 @@ unda_status sem_cpu_join(unda_solver *const *part, int32_t num_part, int transpo
     }
     sem_link_parts(part, num_part);
     return UNDA_OK;
+}
+
+unda_status sem_cpu_join_rank(unda_solver *part)
+{
+    return messages_on_host(&tables(part)->owned, part->exchange, sem_tables(part)->cut->num_neighbor);
 }

@@ -122,17 +122,29 @@ unda_status sem_cuda_fill_cut(unda_solver *s, int region)
     return gpu_upload(stream, r->cut.term, c->term, 8 * c->first_term[c->num]);
 }
 
+static unda_status new_exchange(unda_solver *part)
+{
+    int32_t num_neighbor = sem_tables(part)->cut->num_neighbor;
+    TRY(cuda_exchange_new(part, tables(part)->gpu, tables(part)->stream, num_neighbor));
+    struct cuda_exchange *x = part->exchange->of;
+    x->pack = pack;
+    x->unpack = unpack;
+    return UNDA_OK;
+}
+
+unda_status sem_cuda_join_rank(unda_solver *part)
+{
+    TRY(new_exchange(part));
+    return cuda_exchange_join_rank(part);
+}
+
 unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport)
 {
     SCRATCH int32_t **neighbor = NULL;
     TRY(array_try(&neighbor, num_part, sizeof *neighbor, "exchange"));
     for (int32_t p = 0; p < num_part; p++) {
-        const struct sem_cut *cut = sem_tables(part[p])->cut;
-        neighbor[p] = cut->neighbor;
-        TRY(cuda_exchange_new(part[p], tables(part[p])->gpu, tables(part[p])->stream, cut->num_neighbor));
-        struct cuda_exchange *x = part[p]->exchange->of;
-        x->pack = pack;
-        x->unpack = unpack;
+        neighbor[p] = sem_tables(part[p])->cut->neighbor;
+        TRY(new_exchange(part[p]));
     }
     return cuda_exchange_join(part, num_part, neighbor, transport);
 }

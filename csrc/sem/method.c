@@ -1,6 +1,6 @@
 /* method.c: spectral elements as a method of the solver: options, state in the user's numbering, the clock.
  * Not here: steps (cpu.c), the contents of the tables (tables.c), points (points.c), energies (energy.c). */
-#include "team.h"
+#include "rank.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,7 +17,13 @@ static const struct engine *team_engine(const unda_solver_options *o)
     return &sem_team_engine.base;
 }
 
-static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+static const struct engine *rank_engine(const unda_solver_options *o)
+{
+    (void)o;
+    return &sem_rank_engine.base;
+}
+
+unda_status sem_new_sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     static const struct range ranges[] = {
         {"degree", offsetof(unda_solver_options, degree), 2, MAX_DEGREE},
@@ -28,12 +34,12 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     return sem_sizes(sem_tables(s), mesh, o);
 }
 
-static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status sem_new_tables(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     static const int conditions[] = {[UNDA_ACOUSTIC] = 1 << UNDA_BOUNDARY_RIGID | 1 << UNDA_BOUNDARY_FREE,
                                      [UNDA_ELASTIC] = 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED |
                                                       1 << UNDA_BOUNDARY_SYMMETRY};
-    TRY(sizes(s, mesh, o));
+    TRY(sem_new_sizes(s, mesh, o));
     struct sem *sem = sem_tables(s);
     TRY(space_fill(&sem->space, mesh, o->boundary, conditions[o->physics],
                    o->physics == UNDA_ACOUSTIC ? "acoustic" : "elastic"));
@@ -41,7 +47,12 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
         FAIL(UNDA_ERR_ARG, "%lld faces have exact outer data, expected none: only DG takes them",
              (long long)sem->space.num_exact_face);
     s->dt_stable = INFINITY; /* until the engine can compute: sem_find_stable */
-    TRY(sem_fill(sem, o));
+    return sem_fill(sem, o);
+}
+
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(sem_new_tables(s, mesh, o));
     return s->split ? sem_team_new(s, o) : UNDA_OK;
 }
 
@@ -71,7 +82,7 @@ static unda_status forecast(unda_solver *s, const unda_mesh *mesh, const unda_so
     return status;
 }
 
-static void info(const unda_solver *s, unda_solver_info *info)
+void sem_info(const unda_solver *s, unda_solver_info *info)
 {
     const struct sem *sem = sem_tables(s);
     int64_t n = s->options.degree + 1, own = (n - 1) * (n - 1) * (n - 1);
@@ -135,8 +146,8 @@ static void wrote(unda_solver *s)
 }
 
 /* Fields of an element that stand in its region; of a node that cells share, the first of them writes. */
-static void move_elem(unda_solver *s, int64_t elem, void *const levels[NUM_REGION][NUM_LEVEL], void *out,
-                      const void *in)
+void sem_move_elem(unda_solver *s, int64_t elem, void *const levels[NUM_REGION][NUM_LEVEL], void *out,
+                   const void *in)
 {
     const struct sem *sem = sem_tables(s);
     int kind = sem->kind[elem], num = sem->space.num_node;
@@ -242,8 +253,7 @@ static unda_status check_torn(unda_solver *s, void *const levels[NUM_REGION][NUM
     return UNDA_OK;
 }
 
-static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
-                        const void *in)
+unda_status sem_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
     struct sem *sem = sem_tables(s);
     void *levels[NUM_REGION][NUM_LEVEL];
@@ -261,8 +271,8 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     }
     TRY(sem_levels(s, levels));
     for (int64_t i = 0; i < count; i++)
-        move_elem(s, sem->space.place[first + i], levels, out ? (char *)out + i * bytes : NULL,
-                  in ? (const char *)in + i * bytes : NULL);
+        sem_move_elem(s, sem->space.place[first + i], levels, out ? (char *)out + i * bytes : NULL,
+                      in ? (const char *)in + i * bytes : NULL);
     sem->stale = sem->stale || in;
     if (in)
         wrote(s);
@@ -271,7 +281,7 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     return UNDA_OK;
 }
 
-static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+void sem_describe_bad(const unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     const struct sem *sem = sem_tables(s);
     for (int kind = 0; kind < NUM_REGION; kind++) {
@@ -285,11 +295,21 @@ static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
                 blowup->field = sem_slot(sem, kind, level) + (int32_t)(index % r->dim);
             }
     }
+}
+
+unda_status sem_restore(unda_solver *s)
+{
     if (s->have_good) {
         TRY(s->engine->copy(s, 0, 1));
         s->step = s->good_step;
     }
     return UNDA_OK;
+}
+
+static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    sem_describe_bad(s, index, blowup);
+    return sem_restore(s);
 }
 
 static unda_status keep(unda_solver *s)
@@ -299,7 +319,7 @@ static unda_status keep(unda_solver *s)
 
 /* ---- points and clock ---- */
 
-static unda_status sample(unda_solver *s, const void *points, double *values)
+unda_status sem_sample(unda_solver *s, const void *points, double *values)
 {
     const struct sem_points *p = points;
     void *levels[NUM_REGION][NUM_LEVEL];
@@ -339,15 +359,31 @@ static int32_t get_history(const unda_solver *s)
     return sem_tables(s)->num_valid;
 }
 
-/* What one device and several have alike. */
+/* What one device, several, and one of many processes have alike. */
+#define CLOCK                                                                                                \
+    .name = "SEM", .on_mesh = true, .prepare = prepare, .destroy = destroy, .num_time = num_time,            \
+    .times = times, .source_free = sem_places_free, .points_free = sem_places_free, .keep = keep,            \
+    .set_history = set_history, .get_history = get_history
 #define ENTRIES                                                                                              \
-    .name = "SEM", .on_mesh = true, .sizes = sizes, .create = create, .prepare = prepare,                    \
-    .destroy = destroy, .info = info, .num_time = num_time, .times = times, .move = move,                    \
-    .sources_new = sem_sources_new, .source_free = sem_places_free, .points_check = sem_points_check,        \
-    .points_new = sem_points_new, .points_free = sem_places_free, .sample = sample, .energy = sem_energy,    \
-    .keep = keep, .blown_up = blown_up, .set_history = set_history, .get_history = get_history,              \
-    .element_dt = element_dt
+    CLOCK, .sizes = sem_new_sizes, .create = create, .info = sem_info, .move = sem_move,                     \
+        .sources_new = sem_sources_new, .points_check = sem_points_check, .points_new = sem_points_new,      \
+        .sample = sem_sample, .energy = sem_energy, .blown_up = blown_up, .element_dt = element_dt
 
 static const struct method team_method = {ENTRIES, .engine = team_engine, .member = sem_team_member,
                                           .forecast = forecast};
-const struct method sem_method = {ENTRIES, .engine = engine, .team = &team_method};
+static const struct method rank_method = {CLOCK,
+                                          .engine = rank_engine,
+                                          .create = sem_rank_create,
+                                          .info = sem_rank_info,
+                                          .move = sem_rank_move,
+                                          .sources_new = sem_rank_sources_new,
+                                          .points_check = sem_rank_points_check,
+                                          .points_new = sem_rank_points_new,
+                                          .sample = sem_rank_sample,
+                                          .energy = sem_rank_energy,
+                                          .blown_up = sem_rank_blown_up,
+                                          .element_dt = sem_rank_element_dt,
+                                          .member = sem_team_member,
+                                          .message = sem_rank_message,
+                                          .set_requests = sem_rank_set_requests};
+const struct method sem_method = {ENTRIES, .engine = engine, .team = &team_method, .rank = &rank_method};

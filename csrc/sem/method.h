@@ -50,6 +50,8 @@ struct sem_engine {
     /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
     unda_status (*accelerate_team)(unda_solver *team, int64_t time);
+    /* Of a process's part, where the buffers of its messages are made. */
+    unda_status (*join_rank)(unda_solver *part);
     const struct sem_krylov *krylov_team; /* of: the team. NULL: vectors on the host */
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
@@ -108,6 +110,16 @@ unda_status sem_levels(unda_solver *s, void *levels[NUM_REGION][NUM_LEVEL]);
 unda_status sem_find_bad(unda_solver *s, int64_t *index);
 /* method.c: accelerations of a state that was written, before they are read. */
 unda_status sem_settle(unda_solver *s);
+/* Of the method, which one of many processes has on the whole (rank.c). */
+unda_status sem_new_sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
+unda_status sem_new_tables(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
+void sem_info(const unda_solver *s, unda_solver_info *info);
+unda_status sem_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in);
+void sem_move_elem(unda_solver *s, int64_t elem, void *const levels[NUM_REGION][NUM_LEVEL], void *out,
+                   const void *in);
+unda_status sem_sample(unda_solver *s, const void *points, double *values);
+void sem_describe_bad(const unda_solver *s, int64_t index, unda_blowup *blowup);
+unda_status sem_restore(unda_solver *s);
 /* energy.c */
 unda_status sem_energy(unda_solver *s, double *energy);
 /* dt.c: an engine calls it once it can compute; the solver's stable step, and all that depends on dt. */

@@ -66,15 +66,38 @@ static int64_t part_begin(int64_t count, int thread, int num_thread)
     return count * thread / num_thread;
 }
 
-/* Each of so many threads has the places of the tasks of its part, whose elements and nodes lie together. */
+/* Tasks that add to nodes of other parts, and all that come before these: sums keep their order, since no task of the
+ * second lot comes before one of the first. */
+static unda_status list_early(unda_solver *s, int kind)
+{
+    const struct sem *sem = tables(s)->sem;
+    struct sem_cpu_order *order = &tables(s)->region[kind].order;
+    const struct sem_region *r = &sem->region[kind];
+    int64_t num_border = sem->cut ? sem->cut->region[kind].num_border : 0; /* the first elements */
+    SCRATCH int32_t *place = NULL;                                         /* [task]: in the list */
+    TRY(array_own(&tables(s)->owned, &order->early, r->num_task, sizeof *order->early, "tasks"));
+    TRY(array_try(&place, r->num_task, sizeof *place, "tasks"));
+    for (int32_t i = 0; i < r->num_task; i++)
+        place[r->task[i]] = i;
+    for (int64_t i = r->num_task - 1; i >= 0; i--) { /* those before a task have lower places */
+        order->early[i] = order->early[i] || r->task[i] * (int64_t)TASK_ELEM < num_border;
+        for (int64_t k = order->first[i]; k < order->first[i + 1] && order->early[i]; k++)
+            order->early[place[order->after[k]]] = true;
+    }
+    return UNDA_OK;
+}
+
+/* Each of so many threads has, in either lot, the places of the tasks of its part, whose elements and nodes lie together. */
 static void deal(struct sem_cpu_order *order, const struct sem_region *r, int num_thread)
 {
     int64_t num = 0;
-    for (int i = 0; i < num_thread; i++) {
-        int64_t begin = part_begin(r->num_task, i, num_thread),
-                end = part_begin(r->num_task, i + 1, num_thread);
-        for (int32_t place = 0; place < r->num_task; place++)
-            if (r->task[place] >= begin && r->task[place] < end)
+    for (int i = 0; i < NUM_LOT * (num_thread + 1); i++) {
+        int lot = i / (num_thread + 1), thread = i % (num_thread + 1);
+        int64_t begin = part_begin(r->num_task, thread, num_thread),
+                end = part_begin(r->num_task, thread + 1, num_thread);
+        order->begin[i] = num;
+        for (int32_t place = 0; place < r->num_task && thread < num_thread; place++)
+            if (r->task[place] >= begin && r->task[place] < end && order->early[place] == (lot == EARLY))
                 order->place[num++] = place;
     }
     order->num_thread = num_thread;
@@ -129,9 +152,12 @@ unda_status sem_cpu_order_new(unda_solver *s)
         struct sem_cpu_order *order = &t->region[kind].order;
         int64_t num_task = t->sem->region[kind].num_task;
         TRY(list_after(s, kind));
+        TRY(list_early(s, kind));
         TRY(array_own(&t->owned, &order->done, num_task, sizeof *order->done, "tasks"));
         TRY(array_own(&t->owned, &order->place, num_task, sizeof *order->place, "tasks"));
         TRY(array_own(&t->owned, &order->turn, s->threads, sizeof *order->turn, "tasks"));
+        TRY(array_own(&t->owned, &order->begin, NUM_LOT * (int64_t)(s->threads + 1), sizeof *order->begin,
+                      "tasks"));
     }
 #pragma omp parallel num_threads(s->threads)
     for (int kind = 0; kind < NUM_REGION; kind++)
@@ -190,16 +216,16 @@ static void wait_for(struct sem_cpu_order *order, int32_t task)
             sched_yield();
 }
 
-/* The tasks of a thread's part that nobody has taken, in their order. */
-static void do_part(unda_solver *s, int kind, int part, const void *u, void *force)
+/* The tasks of a thread's part in a lot that nobody has taken, in their order. */
+static void do_part(unda_solver *s, int kind, enum lot lot, int part, const void *u, void *force)
 {
     struct sem_cpu *t = tables(s);
     const struct sem_region *r = &t->sem->region[kind];
     struct sem_cpu_order *order = &t->region[kind].order;
     sem_cpu_task *of_task = task_of(s, kind);
     void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
-    int64_t begin = part_begin(r->num_task, part, order->num_thread);
-    int64_t num = part_begin(r->num_task, part + 1, order->num_thread) - begin;
+    const int64_t *of_part = order->begin + lot * (order->num_thread + 1) + part;
+    int64_t begin = of_part[0], num = of_part[1] - begin;
     for (int64_t i; (i = atomic_fetch_add(&order->turn[part].next, 1)) < num;) {
         int32_t place = order->place[begin + i], then = order->place[begin + (i + 1 < num ? i + 1 : i)];
         for (int64_t k = order->first[place]; k < order->first[place + 1]; k++)
@@ -209,10 +235,10 @@ static void do_part(unda_solver *s, int kind, int part, const void *u, void *for
     }
 }
 
-/* force -= K u, with the sums of each node in the order of the list of tasks; all threads come here. Each does the tasks
- * of its own part, so that what is in its cache is what it needs next, and then helps the others. A place waits for
- * earlier ones alone: of those that are not done, the first has been taken or is the next one of a thread's part. */
-static void add_forces(unda_solver *s, int kind, const void *u, void *force)
+/* force -= K u of a lot, with the sums of each node in the order of the list of tasks; all threads come here. Each does
+ * the tasks of its own part, so that what is in its cache is what it needs next, and then helps the others. A place waits
+ * for earlier ones alone: of those that are not done, the first has been taken or is the next one of a thread's part. */
+static void add_lot(unda_solver *s, int kind, enum lot lot, const void *u, void *force)
 {
     struct sem_cpu *t = tables(s);
     struct sem_cpu_order *order = &t->region[kind].order;
@@ -221,12 +247,12 @@ static void add_forces(unda_solver *s, int kind, const void *u, void *force)
     {
         if (order->num_thread != num_thread)
             deal(order, &t->sem->region[kind], num_thread);
-        order->pass++;
+        order->pass += lot == EARLY || !t->sem->cut; /* both lots of a part are one pass */
         for (int i = 0; i < num_thread; i++)
             atomic_store(&order->turn[i].next, 0);
     }
     for (int i = 0; i < num_thread; i++)
-        do_part(s, kind, (thread + i) % num_thread, u, force);
+        do_part(s, kind, lot, (thread + i) % num_thread, u, force);
 #pragma omp barrier
 }
 
@@ -246,18 +272,26 @@ static void begin_regions(unda_solver *s, const struct moment *m)
 #pragma omp barrier
 }
 
-/* The forces of a region's elements and sources. */
-static void make_forces(unda_solver *s, int kind, const struct moment *m)
+static void add_sources(unda_solver *s, int kind, const struct moment *m, int64_t first, int64_t num)
 {
-    const struct sem_cpu *t = tables(s);
-    const struct sem_cpu_region *r = &t->region[kind];
+    if (m->time < 0 || num == 0)
+        return;
+    const char *amplitude = (const char *)tables(s)->amplitude + m->time * s->num_source * s->real_bytes;
+    SHARED(num, functions(s)->sources(&tables(s)->region[kind], amplitude, first + begin, first + end));
+}
+
+/* The forces of a lot of a region's elements, and of sources. */
+static void make_forces(unda_solver *s, int kind, enum lot lot, const struct moment *m)
+{
+    const struct sem_cpu_region *r = &tables(s)->region[kind];
+    int64_t early = r->sources.num_early;
     if (r->num_elem == 0)
         return;
-    add_forces(s, kind, r->level[LEVEL_U], r->force);
-    if (m->time >= 0 && r->sources.num) {
-        const char *amplitude = (const char *)t->amplitude + m->time * s->num_source * s->real_bytes;
-        SHARED(r->sources.num, functions(s)->sources(r, amplitude, begin, end));
-    }
+    add_lot(s, kind, lot, r->level[LEVEL_U], r->force);
+    if (lot == EARLY)
+        add_sources(s, kind, m, 0, early);
+    else
+        add_sources(s, kind, m, early, r->sources.num - early);
 }
 
 /* They become accelerations, then v + dt/2 a: the last half of a step; dt 0: at rest. */
@@ -284,27 +318,35 @@ static void step_alone(unda_solver *s, const struct moment *m)
         uint32_t kept = parallel_flush();
         begin_regions(s, m);
         for (int kind = FLUID; kind >= SOLID; kind--) {
-            make_forces(s, kind, m);
+            make_forces(s, kind, LATE, m);
             end_region(s, kind, m);
         }
         parallel_restore(kept);
     }
 }
 
-/* Parts take turns, and meet where forces on their common nodes are to be added up. */
+/* The forces of a lot in both regions; before the first one nodes begin the step. */
+static void make_lot(unda_solver *s, enum lot lot, const struct moment *m)
+{
+#pragma omp parallel num_threads(s->threads)
+    {
+        uint32_t kept = parallel_flush();
+        if (lot == EARLY)
+            begin_regions(s, m);
+        for (int kind = FLUID; kind >= SOLID; kind--)
+            make_forces(s, kind, lot, m);
+        parallel_restore(kept);
+    }
+}
+
+/* Parts of a process take turns. Forces on common nodes travel behind the second lot of those of elements. */
 static unda_status step_parts(const struct sem_team *team, const struct moment *m)
 {
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *s = team->part[p];
-#pragma omp parallel num_threads(s->threads)
-        {
-            uint32_t kept = parallel_flush();
-            begin_regions(s, m);
-            for (int kind = FLUID; kind >= SOLID; kind--)
-                make_forces(s, kind, m);
-            parallel_restore(kept);
-        }
+        make_lot(s, EARLY, m);
         TRY(s->engine->exchange_begin(s));
+        make_lot(s, LATE, m);
     }
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *s = team->part[p];
@@ -342,7 +384,8 @@ unda_status sem_cpu_stiffness(unda_solver *s, int kind, const void *u, void *for
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
-        add_forces(s, kind, u, r->force);
+        for (enum lot lot = t->sem->cut ? EARLY : LATE; lot < NUM_LOT; lot++)
+            add_lot(s, kind, lot, u, r->force);
         OWN_NODES(t, kind, functions(s)->take(r, force, begin, end));
         parallel_restore(kept);
     }

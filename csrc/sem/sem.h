@@ -68,6 +68,7 @@ struct sem_cut_region {
     int64_t *first_term; /* [num + 1] */
     int64_t *term;       /* what is added up at a node: OWN_FORCE, or the word where what came begins */
     int32_t *whole;      /* [node of the region]: its number in the whole */
+    int64_t *slot;       /* of a process, [node of the region]: struct sem_owners; else NULL */
     int64_t num_guest;   /* nodes without elements */
     int64_t num_border;  /* elements that have nodes of other parts: the first ones */
 };
@@ -152,7 +153,8 @@ struct sem_owners {
     const int32_t *of; /* [elem of the space]: its part */
     int32_t
         *local; /* [elem of the space]: its number there; those that have nodes of other parts come first */
-    /* By region the parts that have a node, ascending, from first[node] on, and whether with elements. */
+    /* By region the parts that have a node, ascending, from first[node] on, and whether with elements. A slot is a place in
+     * this list: a node and a part that has it. */
     int64_t *first[NUM_REGION];
     int32_t *part[NUM_REGION];
     bool *works[NUM_REGION];
@@ -166,6 +168,11 @@ static inline int64_t sem_num_guest(const struct sem *sem, int region)
 unda_status sem_owners_fill(const struct sem *whole, struct sem_owners *owners);
 unda_status sem_cut_new(const struct sem *whole, const struct sem_owners *owners, int32_t which,
                         struct sem **part);
+/* The mesh of a part's elements [num_owned], of which engines read the faces alone; like: of that shape. */
+unda_status sem_cut_mesh(struct sem *part, const unda_mesh *like);
+/* pack.c: the tables of a part as bytes, which travel to its process, and made of them. */
+unda_status sem_pack(const struct sem *part, char **bytes, int64_t *num_byte);
+unda_status sem_unpack(const char *bytes, int degree, const unda_mesh *like, struct sem **part);
 
 /* dt.c */
 void sem_elem_dts(struct sem *sem, int threads);

@@ -1,7 +1,7 @@
 /* team.c: the engine of several parts: their life, the state as a whole, steps. One thread serves all parts, so that no
  * part waits for one that waits for it (order.c, cuda_team.c). Not here: the tables of a part (cut.c), points
  * (team_points.c), how forces travel (exchange_*.c). */
-#include "team.h"
+#include "rank.h"
 
 #include "../base/parallel.h"
 
@@ -48,7 +48,7 @@ static unda_status list_owners(const unda_solver *s, struct sem_team *team)
     return UNDA_OK;
 }
 
-static unda_status new_exchange(unda_solver *part)
+unda_status sem_team_new_exchange(unda_solver *part)
 {
     struct sem *sem = sem_tables(part);
     const struct sem_cut *cut = sem->cut;
@@ -75,7 +75,7 @@ static unda_status make_part(unda_solver *s, const struct sem_owners *owners, in
     unda_status status = sem_cut_new(sem_tables(s), owners, p, &sem);
     part->tables = sem;
     TRY(status);
-    return new_exchange(part);
+    return sem_team_new_exchange(part);
 }
 
 unda_status sem_team_new(unda_solver *s, const unda_solver_options *o)
@@ -108,6 +108,7 @@ void sem_team_free(struct sem_team *team)
     sem_team_unlist(team);
     for (int32_t p = 0; team->part && p < team->num_part; p++)
         unda_solver_free(team->part[p]);
+    sem_rank_free(team->rank);
     arrays_free(&team->owned);
     array_free(team);
 }
@@ -129,7 +130,7 @@ void sem_link_parts(unda_solver *const *part, int32_t num_part)
     }
 }
 
-static unda_status after_step(unda_solver *s, void *of)
+unda_status sem_team_after_step(unda_solver *s, void *of)
 {
     (void)of;
     struct sem_team *team = sem_team_of(s);
@@ -141,7 +142,7 @@ static unda_status after_step(unda_solver *s, void *of)
 }
 
 /* Of the whole: its tables and state. */
-static int64_t host_bytes(const unda_solver *s)
+int64_t sem_team_host_bytes(const unda_solver *s)
 {
     int64_t bytes = sem_host_bytes(sem_tables(s));
     for (int kind = 0; kind < NUM_REGION; kind++)
@@ -153,7 +154,7 @@ static int64_t host_bytes(const unda_solver *s)
 unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
 {
     const struct sem_team *team = sem_team_of(s);
-    *host = host_bytes(s);
+    *host = sem_team_host_bytes(s);
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *part = team->part[p];
         TRY(part->engine->forecast(part));
@@ -165,16 +166,21 @@ unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
     return UNDA_OK;
 }
 
-static unda_status create(unda_solver *s)
+unda_status sem_team_new_levels(unda_solver *s)
 {
     struct sem_team *team = sem_team_of(s);
-    s->threads = 0;
-    s->host_bytes = host_bytes(s);
     for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++) {
         const struct sem_region *r = &sem_tables(s)->region[i / NUM_LEVEL];
         TRY(array_own(&team->owned, &team->level[i / NUM_LEVEL][i % NUM_LEVEL],
                       r->num_node * r->dim + SEM_SPARE, s->real_bytes, "state on the host"));
     }
+    return UNDA_OK;
+}
+
+unda_status sem_team_new_engines(unda_solver *s)
+{
+    struct sem_team *team = sem_team_of(s);
+    s->threads = 0;
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *part = team->part[p];
         TRY(part->engine->create(part));
@@ -183,15 +189,24 @@ static unda_status create(unda_solver *s)
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct sem_team *team = sem_team_of(s);
+    s->host_bytes = sem_team_host_bytes(s);
+    TRY(sem_team_new_levels(s));
+    TRY(sem_team_new_engines(s));
     TRY(sem_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
     for (int32_t p = 0; p < team->num_part; p++) /* with what the exchange takes */
         s->device_bytes += team->part[p]->device_bytes;
     s->split = NULL;
-    TRY(solver_add_hook(s, after_step, NULL));
+    TRY(solver_add_hook(s, sem_team_after_step, NULL));
     return sem_find_stable(s);
 }
 
-static unda_status retime(unda_solver *s)
+unda_status sem_team_retime(unda_solver *s)
 {
     struct sem_team *team = sem_team_of(s);
     for (int32_t p = 0; p < team->num_part; p++) {
@@ -218,7 +233,7 @@ static unda_solver *largest(const unda_solver *s)
     return part;
 }
 
-static void describe(const unda_solver *s, unda_solver_info *info)
+void sem_team_describe(const unda_solver *s, unda_solver_info *info)
 {
     const unda_solver *part = largest(s);
     part->engine->describe(part, info);
@@ -244,7 +259,7 @@ unda_status sem_team_member(const unda_solver *s, int32_t which, unda_member *me
     return UNDA_OK;
 }
 
-static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+unda_status sem_team_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
     unda_solver *part = largest(s);
     if (!part->engine->profile)
@@ -407,7 +422,7 @@ static unda_status accelerate(unda_solver *s, int64_t time)
 
 /* ---- steps ---- */
 
-static unda_status reserve(unda_solver *s)
+unda_status sem_team_reserve(unda_solver *s)
 {
     struct sem_team *team = sem_team_of(s);
     for (int32_t p = 0; p < team->num_part; p++) {
@@ -419,7 +434,7 @@ static unda_status reserve(unda_solver *s)
 }
 
 /* The parts' clocks are the team's, before the steps of a call. */
-static void set_clock(unda_solver *s)
+void sem_team_set_clock(unda_solver *s)
 {
     struct sem_team *team = sem_team_of(s);
     for (int32_t p = 0; p < team->num_part; p++) {
@@ -434,7 +449,7 @@ static void set_clock(unda_solver *s)
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct sem_team *team = sem_team_of(s);
-    set_clock(s);
+    sem_team_set_clock(s);
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(team->part[p]->engine->drive(team->part[p], drive));
     return UNDA_OK;
@@ -442,7 +457,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    set_clock(s);
+    sem_team_set_clock(s);
     TRY(flush(s));
     sem_team_of(s)->gathered = false;
     TRY(sem_engine(sem_team_of(s)->part[0])->run_team(s, num_step));
@@ -457,11 +472,11 @@ const struct sem_engine sem_team_engine = {.base = {.name = "team",
                                                     .run = run,
                                                     .find_bad = find_bad,
                                                     .list_points = sem_team_list,
-                                                    .reserve = reserve,
+                                                    .reserve = sem_team_reserve,
                                                     .copy = copy,
-                                                    .retime = retime,
-                                                    .describe = describe,
-                                                    .profile = profile},
+                                                    .retime = sem_team_retime,
+                                                    .describe = sem_team_describe,
+                                                    .profile = sem_team_profile},
                                            .level = level,
                                            .wrote = wrote,
                                            .is_zero = is_zero,

@@ -21,7 +21,7 @@ static void cut_places(const struct sem_team *team, int32_t p, const struct sem_
     }
 }
 
-static unda_status cut_source(struct sem_team *team, int32_t p, const struct sem_source *from, void **out)
+unda_status sem_team_cut_source(struct sem_team *team, int32_t p, const struct sem_source *from, void **out)
 {
     struct sem_source *to;
     TRY(array_own(&team->listed, &to, 1, sizeof *to, "sources"));
@@ -33,8 +33,8 @@ static unda_status cut_source(struct sem_team *team, int32_t p, const struct sem
 }
 
 /* The points of a group of which part p has a cell, with these cells. */
-static unda_status cut_points(struct sem_team *team, int32_t p, const struct sem_points *from, int64_t *point,
-                              struct sem_points **out)
+unda_status sem_team_cut_points(struct sem_team *team, int32_t p, const struct sem_points *from,
+                                int64_t *point, struct sem_points **out)
 {
     struct sem_points *to;
     TRY(array_own(&team->listed, &to, 1, sizeof *to, "receivers"));
@@ -68,6 +68,20 @@ void sem_team_unlist(struct sem_team *team)
     team->point = NULL;
 }
 
+unda_status sem_team_new_group(struct sem_team *team, const struct receiver_group *all,
+                               struct sem_points *points, struct receiver_group **out)
+{
+    struct receiver_group *own;
+    TRY(array_own(&team->listed, &own, 1, sizeof *own, "receivers"));
+    *out = own;
+    *own = (struct receiver_group){.num_point = points->num_point,
+                                   .every = all->every,
+                                   .first = all->first,
+                                   .num_field = all->num_field,
+                                   .points = points};
+    return UNDA_OK;
+}
+
 static unda_status list_part(unda_solver *s, int32_t p)
 {
     struct sem_team *team = sem_team_of(s);
@@ -76,21 +90,15 @@ static unda_status list_part(unda_solver *s, int32_t p)
     TRY(array_own(&team->listed, &part->sources, s->num_source, sizeof *part->sources, "sources"));
     TRY(array_own(&team->listed, &part->groups, s->num_group, sizeof *part->groups, "receivers"));
     for (int32_t i = 0; i < s->num_source; i++)
-        TRY(cut_source(team, p, s->sources[i], &part->sources[i]));
+        TRY(sem_team_cut_source(team, p, s->sources[i], &part->sources[i]));
     part->num_source = s->num_source;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *all = s->groups[g];
-        struct receiver_group *own;
         struct sem_points *points;
-        TRY(array_own(&team->listed, &own, 1, sizeof *own, "receivers"));
         TRY(array_own(&team->listed, &team->point[g][p], all->num_point, sizeof(int64_t), "receivers"));
-        TRY(cut_points(team, p, all->points, team->point[g][p], &points));
-        *own = (struct receiver_group){.num_point = points->num_point,
-                                       .every = all->every,
-                                       .first = all->first,
-                                       .num_field = all->num_field,
-                                       .points = points};
-        part->groups[part->num_group++] = own;
+        TRY(sem_team_cut_points(team, p, all->points, team->point[g][p], &points));
+        TRY(sem_team_new_group(team, all, points, &part->groups[part->num_group]));
+        part->num_group++;
     }
     TRY(receivers_reserve(part));
     return part->engine->list_points(part);

@@ -1,6 +1,7 @@
 /* cuda_exchange.c: messages between parts on CUDA devices, in order and in memory. Not here: what is packed
  * (sem/exchange_cuda.c). */
 #include "cuda_exchange.h"
+#include "messages.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ unda_status cuda_exchange_end(unda_solver *s)
 {
     struct exchange *x = s->exchange;
     struct cuda_exchange *c = own(s);
-    for (int32_t i = 0; i < c->num_neighbor; i++)
+    for (int32_t i = 0; i < c->num_neighbor && c->neighbor[i]; i++)
         TRY(gpu_stream_wait(c->stream, c->neighbor[i]->sent));
     if (x->transport->end)
         TRY(x->transport->end(s));
@@ -61,6 +62,27 @@ static unda_status from_host(unda_solver *s)
     return UNDA_OK;
 }
 
+/* ---- between processes ---- */
+
+static unda_status to_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    return x->bytes ? gpu_download_async(own(s)->stream, x->message[0], own(s)->packed[x->turn], x->bytes)
+                    : UNDA_OK;
+}
+
+/* The host waits, while the first stream has work. What was received before has left the host by then. */
+static unda_status from_message(unda_solver *s)
+{
+    const struct exchange *x = s->exchange;
+    TRY(gpu_sync(own(s)->stream));
+    TRY(messages_begin(s));
+    TRY(messages_end(s));
+    return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
+                    : UNDA_OK;
+}
+
+static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
 
@@ -121,6 +143,15 @@ static unda_status make_room(unda_solver *s, bool by_host)
         }
     }
     s->device_bytes += (by_host ? 4 : 2) * x->bytes;
+    return UNDA_OK;
+}
+
+unda_status cuda_exchange_join_rank(unda_solver *part)
+{
+    TRY(make_room(part, true));
+    part->exchange->transport = &between;
+    for (int i = 0; i < 2; i++)
+        part->exchange->message[i] = own(part)->host[i];
     return UNDA_OK;
 }
 

@@ -21,7 +21,7 @@ struct cuda_exchange {
     char *host[2]; /* page-locked, as `packed`: by way of the host */
     struct gpu_pool pool;
     int32_t num_neighbor;
-    struct cuda_exchange **neighbor; /* [num_neighbor] */
+    struct cuda_exchange **neighbor; /* [num_neighbor]; NULL: in another process */
     int64_t *there;                  /* [num_neighbor]: where it has the message for this part [bytes] */
     /* Of the method, queued on `stream`. */
     unda_status (*pack)(unda_solver *s, int32_t neighbor, uintptr_t to);
@@ -35,6 +35,8 @@ void cuda_exchange_free(unda_solver *s);
 /* Once all are made: neighbor[p][i]: the part that neighbour i of part p is. Chooses how messages travel. */
 unda_status cuda_exchange_join(unda_solver *const *part, int32_t num_part, int32_t *const *neighbor,
                                int transport);
+/* Of a process's part: messages (messages.h) by way of the host. */
+unda_status cuda_exchange_join_rank(unda_solver *part);
 /* Functions of an engine. */
 unda_status cuda_exchange_begin(unda_solver *s);
 unda_status cuda_exchange_end(unda_solver *s);

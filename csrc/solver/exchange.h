@@ -37,7 +37,7 @@ struct exchange {
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
     void *of; /* the engine's own */
-    /* Of a process (dg/rank.c): requests of its messages; where these are, sent and received, in memory of the host or
+    /* Of a process (messages.h): requests of its messages; where these are, sent and received, in memory of the host or
      * the device. */
     unda_requests *requests;
     char *message[2];

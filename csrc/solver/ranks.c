@@ -38,6 +38,34 @@ unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte)
     return UNDA_OK;
 }
 
+unda_status ranks_share(const unda_ranks *ranks, void *bytes, int64_t num_byte)
+{
+    if (ranks->which > 0 && num_byte > 0)
+        memset(bytes, 0, (size_t)num_byte);
+    return ranks_unite(ranks, bytes, num_byte);
+}
+
+enum { PIECE = 1 << 23 }; /* bytes of which others have a copy while they pass */
+
+unda_status ranks_give(const unda_ranks *ranks, int32_t whom, char **bytes, int64_t *num_byte)
+{
+    bool passes = ranks->which > 0 && ranks->which != whom;
+    SCRATCH char *room = NULL;
+    TRY(ranks_share(ranks, num_byte, sizeof *num_byte));
+    int64_t piece = *num_byte < PIECE ? *num_byte : PIECE;
+    if (passes)
+        TRY(array_try(&room, piece, 1, "what another process gets"));
+    if (ranks->which > 0 && !passes)
+        TRY(array_try(bytes, *num_byte, 1, "what this process gets"));
+    for (int64_t at = 0; at < *num_byte; at += piece) {
+        int64_t num = *num_byte - at < piece ? *num_byte - at : piece;
+        if (passes)
+            memset(room, 0, (size_t)num);
+        TRY(ranks_unite(ranks, passes ? room : *bytes + at, num));
+    }
+    return UNDA_OK;
+}
+
 unda_status ranks_least(const unda_ranks *ranks, int num, double *value)
 {
     SCRATCH double *all = NULL;

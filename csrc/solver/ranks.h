@@ -13,6 +13,10 @@ unda_status ranks_wait(const unda_requests *requests);
 
 /* Bytes that are 0 where another process has them become whole, on each process; none at all: they meet. */
 unda_status ranks_unite(const unda_ranks *ranks, void *bytes, int64_t num_byte);
+/* Others have what process 0 has. */
+unda_status ranks_share(const unda_ranks *ranks, void *bytes, int64_t num_byte);
+/* A process `whom` has what process 0 has: there *bytes is made by array_try. */
+unda_status ranks_give(const unda_ranks *ranks, int32_t whom, char **bytes, int64_t *num_byte);
 /* Each process gives num values, which become the least that any of them gave. */
 unda_status ranks_least(const unda_ranks *ranks, int num, double *value);
 

@@ -256,6 +256,22 @@ static unda_status run_sem_team(void)
     return UNDA_OK;
 }
 
+static int num_failed_rank;
+static long step_allocations;
+static unda_status use_sem_ranks(void)
+{
+    return spectral_ranks(&num_allocation, &num_failed_rank, &step_allocations);
+}
+
+/* The same in two processes. */
+static unda_status run_sem_ranks(void)
+{
+    int num_failed = 0;
+    TRY_HERE(fail_each(use_sem_ranks, 7, &num_failed));
+    printf("failed=%d\nallocations=%ld\n", num_failed_rank, step_allocations);
+    return UNDA_OK;
+}
+
 static unda_status run_sem_team_faults(void)
 {
     int num_same = 0, num_seen = 0;
@@ -464,6 +480,7 @@ static const struct {
     {"team_faults", run_team_faults},
     {"sem_team", run_sem_team},
     {"sem_team_faults", run_sem_team_faults},
+    {"sem_ranks", run_sem_ranks},
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},

@@ -214,6 +214,33 @@ static int32_t none_ends(int32_t num, void *request, void *status)
     return 1;
 }
 
+/* The first of two processes of spectral elements: of three hexahedra in a row one, and one that nobody has. */
+static void refuse_spectral_ranks(void)
+{
+    const unda_box box = {
+        .size_bytes = sizeof box, .shape = UNDA_HEX, .cells = {3, 1, 1}, .upper = {3, 1, 1}};
+    const double material[6] = {1, 1, 1, 1, 1, 1};
+    const int64_t place[1] = {0};
+    const int32_t part[3] = {0, 1, 1};
+    unda_mesh *mesh = NULL, *local = NULL;
+    unda_solver *solver = NULL;
+    const unda_solver_options fine = {.size_bytes = sizeof fine,
+                                      .method = UNDA_SEM,
+                                      .degree = 2,
+                                      .device = UNDA_DEVICE_CPU,
+                                      .material = material};
+    if (unda_box_mesh_new(&mesh, &box) != UNDA_OK || unda_mesh_part(&local, mesh, 2, part, 0) != UNDA_OK)
+        return;
+    unda_ranks two = {.size_bytes = sizeof two, .num_rank = 2, .num_elem = 3, .place = place, .unite = alone};
+    CALL(unda_solver_new_rank(&solver, local, &fine, &two)); /* no whole mesh */
+    two.whole = local;
+    CALL(unda_solver_new_rank(&solver, local, &fine, &two));
+    two.whole = mesh;
+    CALL(unda_solver_new_rank(&solver, local, &fine, &two)); /* elements of no process */
+    unda_mesh_free(local);
+    unda_mesh_free(mesh);
+}
+
 /* One of two processes, whose other one does not exist. */
 static void refuse_ranks(struct rig *rig)
 {
@@ -280,6 +307,7 @@ static void refuse_ranks(struct rig *rig)
     }
     unda_solver_free(solver);
     unda_mesh_free(local);
+    refuse_spectral_ranks();
 }
 
 static void refuse_options(struct rig *rig)

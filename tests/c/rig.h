@@ -66,6 +66,11 @@ unda_status run_far(void);
 unda_status run_far_counts(void);
 unda_status spectral_step(struct spectral *sem, int64_t num_step);
 void spectral_free(struct spectral *sem);
+unda_status spectral_add_points(struct spectral *sem);
+unda_status spectral_new_rank(struct spectral *sem, const unda_mesh *part, const unda_ranks *ranks);
+/* sem_ranks.c: the same in two processes, which are threads of this one. num_failed: whether memory failed in one, and
+ * both heard of it; num_allocation: counted elsewhere, and what the last steps add is put into step_allocations. */
+unda_status spectral_ranks(const long *num_allocation, int *num_failed, long *step_allocations);
 unda_status spectral_refusals(int *num_call, int *num_refused);
 
 /* ranges.c: stages of DG in parts, by a kernel ("" on the CPU). */

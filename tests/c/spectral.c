@@ -24,7 +24,7 @@ static unda_solver_options options_of(int32_t precision)
                                  .boundary = walls};
 }
 
-static unda_status add_points(struct spectral *sem)
+unda_status spectral_add_points(struct spectral *sem)
 {
     static const double rates[2][10] = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1e-3}};
     static const int64_t first[3] = {0, 1, 2};
@@ -65,7 +65,13 @@ unda_status spectral_new(struct spectral *sem, int32_t precision)
     if (rig_parts > 1)
         TRY_HERE(unda_solver_forecast_team(sem->mesh, &options, &team, &host, each));
     TRY_HERE(unda_solver_new_team(&sem->solver, sem->mesh, &options, rig_parts > 1 ? &team : NULL));
-    return add_points(sem);
+    return spectral_add_points(sem);
+}
+
+unda_status spectral_new_rank(struct spectral *sem, const unda_mesh *part, const unda_ranks *ranks)
+{
+    const unda_solver_options options = options_of(UNDA_FLOAT64);
+    return unda_solver_new_rank(&sem->solver, part, &options, ranks);
 }
 
 unda_status spectral_step(struct spectral *sem, int64_t num_step)

@@ -138,8 +138,6 @@ all_raise(unda.ArgumentError, "looks at the whole problem", lambda: make().check
 def no_mesh():
     return unda.read_mesh("none.msh")
 all_raise((unda.Error, FileNotFoundError), "none.msh", lambda: unda.scatter(no_mesh, comm))
-all_raise(unda.ArgumentError, "SEM runs in one process", lambda: unda.SEM(
-    unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex"), medium, comm=comm))
 all_raise(unda.ArgumentError, "expected a communicator", lambda: unda.DG(mesh, medium, comm=3))
 """ + GO_ON)  # fmt: skip
 

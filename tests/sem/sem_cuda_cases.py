@@ -69,13 +69,17 @@ def points_in(mesh, rows):
     return mesh.coordinates(2)[elem, [13, (12, 14, 10, 16, 4, 22)[face], 26]]
 
 
-def add_points(sim, sort):
-    """Sources of one sort at three points of a solid and three of a fluid, and receivers of every field."""
-    f, fluid = unda.ricker(2.0), sim._fluid
+def add_points(sim, sort, whole=None):
+    """Sources of one sort at three points of a solid and three of a fluid, and receivers of every field.
+
+    whole: has the mesh and the fluids of all cells, where the simulation is one of a part.
+    """
+    whole = whole or sim
+    f, fluid = unda.ricker(2.0), whole._fluid
     for rows, wet in ((~fluid, False), (fluid, True)):
         if not rows.any():
             continue
-        places = points_in(sim.mesh, rows)
+        places = points_in(whole.mesh, rows)
         for i, place in enumerate(places):
             if sort == "force" and sim.medium.physics == "elastic":
                 sim.add_source(unda.PointForce(place, f, (1, -2, 3)))

@@ -29,9 +29,9 @@ def compare(one, other, tolerance):
     assert other.energy() == pytest.approx(one.energy(), rel=2 / 0.19 * tolerance)
 
 
-def run(sim, source="force", steps=(3, 7)):
-    add_points(sim, source)
+def run(sim, source="force", steps=(3, 7), whole=None):
+    add_points(sim, source, whole)
     sim.step(steps[0])
-    add_points(sim, "none")  # receivers, after some steps
+    add_points(sim, "none", whole)  # receivers, after some steps
     sim.step(steps[1])
     return sim

@@ -47,7 +47,7 @@ def program():
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
     names = ["library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "team.c"]
-    names += ["sem_team.c"]
+    names += ["sem_team.c", "sem_ranks.c"]
     sources = [ROOT / "tests" / "c" / name for name in (*names, "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
@@ -149,6 +149,12 @@ def test_any_allocation_of_spectral_elements_in_parts_may_fail_and_a_step_makes_
     found = succeeds("sem_team", device)
     assert int(found["failed"]) > (60 if device == "cpu" else 20) and found["allocations"] == "0"
     assert found["refused"] == found["calls"] == "9"
+
+
+def test_any_allocation_of_spectral_elements_in_processes_may_fail_and_a_step_makes_none():
+    """Two, which are threads here: what one lacks is an error of both."""
+    found = succeeds("sem_ranks")
+    assert int(found["failed"]) > 60 and found["allocations"] == "0"
 
 
 def test_a_force_that_is_dropped_or_a_step_late_is_seen():

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._core import lib, new
 from .._ranks import Ranks
-from ..errors import ArgumentError, FileError
+from ..errors import FileError
 from ..limits import device_number, several
 from ..problem.incident import PlaneWave
 from ..problem.medium import Acoustic, Elastic, Maxwell
@@ -114,8 +114,6 @@ def _load(path: Any, device: Any, ranks: Ranks | None) -> DG | SEM | FD:
         same = first.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         part = _METHODS[_hdf.word(config, "method", _METHODS)]
         if ranks is not None:
-            if config["method"] == "SEM":
-                raise ArgumentError("the file has a simulation of SEM, which runs in one process alone")
             common["comm"] = ranks
         kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
         sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)

@@ -146,12 +146,3 @@ def common_options(given: Given) -> tuple[dict[str, Any], str]:
         "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
         "sample_dt": 0.0 if sample_dt is None else number("sample_dt", sample_dt, "s", positive=True),
     }, chosen
-
-
-def refuse_comm(method: str, comm: Any) -> None:
-    """Raise if processes are to share a problem of a method that runs in one."""
-    if comm is not None:
-        raise ArgumentError(
-            f"comm is {comm!r}; {method} runs in one process, expected unda.DG or unda.FD with comm=, or no "
-            "comm"
-        )

@@ -13,29 +13,28 @@ import numpy as np
 from .. import _core
 from .._check import call_at, check_state, field_names, flag, node_values, number
 from .._core import lib
-from ..errors import ArgumentError, UnstableError
-from ..io.plotting import Plane
+from ..errors import ArgumentError
 from ..limits import choose_device
 from ..problem._shapes import SHAPES
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
-from ..problem.rank_mesh import RankMesh, take_part
-from . import mesh_blowup, mesh_plane, norms, speed
+from ..problem.rank_mesh import take_part
+from . import norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
 from .mesh_points import MeshPoints
+from .mesh_simulation import MeshSimulation
 from .rank_points import RankPoints, same_medium
-from .simulation import Simulation
 from .solver import forecast
 from .team import team_of
 from .transport import choose_way
 
 
-class DG(Simulation):
+class DG(MeshSimulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
     Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: products of Gauss-Lobatto
@@ -181,7 +180,6 @@ class DG(Simulation):
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
         self.medium, self.fields = medium, tuple(medium.fields)
-        self._num_elem = mesh.num_elem if self.ranks is None else mesh.num_owned
         self._material = material[: self._num_elem]
         points = MeshPoints if self.ranks is None else RankPoints
         self._points = points(mesh, medium, self._material, boundaries, self.degree)
@@ -240,18 +238,6 @@ class DG(Simulation):
         return forecast(mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
-
-    @property
-    def coordinates(self) -> np.ndarray:
-        """Node coordinates (num_elem, num_node, 3) [m]."""
-        return self.mesh.coordinates(self.degree)[: self._num_elem]
-
-    @property
-    def element_dt(self) -> np.ndarray:
-        """Stable time step of each cell (num_elem,) [s]."""
-        dt = np.empty(self._num_elem)
-        self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
-        return dt
 
     def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the rate of a stage of a given duration, and compare it with the machine's limits.
@@ -316,12 +302,6 @@ class DG(Simulation):
         self._solver.write(lib.UNDA_STATE, 0, q)
         self._begin_at(t, self.fields if exact is not None else fields)
 
-    def _own_rows(self, value: Any) -> Any:
-        """Return the rows of own cells of an array of the whole mesh; anything else as it is."""
-        if self.ranks is None or np.ndim(value) != 2 or np.shape(value)[0] != self.mesh.num_whole:
-            return value
-        return np.asarray(value)[self.mesh.own_cells]
-
     def get(self, name: str, *, gather: bool = False) -> Any:
         """Return a field (num_elem, num_node), in the user's numbering of cells.
 
@@ -334,9 +314,7 @@ class DG(Simulation):
         """
         (name,) = field_names((name,), self.fields)
         own = np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
-        if not flag("gather", gather) or self.ranks is None:
-            return own
-        return self.ranks.gathered(own, self.mesh.own_cells, self.mesh.num_whole)
+        return self._whole_rows(own, gather)
 
     @alone
     def rhs(self) -> dict[str, np.ndarray]:
@@ -385,9 +363,6 @@ class DG(Simulation):
         self._refuse_part("check()")
         return check(self)
 
-    def _blown_up(self, message: str) -> UnstableError:
-        return mesh_blowup.unstable(self, message)
-
     @alone
     def write_vtu(
         self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None,
@@ -427,17 +402,8 @@ class DG(Simulation):
 
         write_vtu(self, path, fields, subdivide, series)
 
-    @property
-    def _num_whole(self) -> int:
-        """Cells of the whole mesh."""
-        return self.mesh.num_whole if isinstance(self.mesh, RankMesh) else self.mesh.num_elem
-
     def _size(self) -> tuple[int, str]:
         return self._num_whole * self.num_node * len(self.fields), "DOF"
-
-    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        self._refuse_part("a slice")
-        return mesh_plane.plane(self, field, axis, value, num)
 
     def _about(self) -> str:
         return (

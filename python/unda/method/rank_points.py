@@ -36,6 +36,7 @@ class RankPoints(MeshPoints):
     """As `MeshPoints`, of the part of a process; every call is one of all processes."""
 
     _mesh: RankMesh
+    _kind: type[MeshPoints] = MeshPoints  # of the whole mesh
 
     def __init__(
         self, mesh: RankMesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
@@ -43,7 +44,7 @@ class RankPoints(MeshPoints):
         super().__init__(mesh, medium, material, boundaries, degree)
         self._ranks = mesh.ranks
         self._whole = (
-            None if mesh.whole is None else MeshPoints(mesh.whole, medium, material, boundaries, degree)
+            None if mesh.whole is None else self._kind(mesh.whole, medium, material, boundaries, degree)
         )
 
     def _rows(self, cells: np.ndarray) -> np.ndarray:
@@ -60,15 +61,24 @@ class RankPoints(MeshPoints):
             assert self._whole is not None
             return np.unique(self._whole._inside(points, what)[1].elem)
 
-        found = self._ranks.first(what, cells)
-        rows = self._rows(found)
+        return self._of_cells(what, self._ranks.first(what, cells), work)
+
+    def _of_cells(self, what: str, cells: np.ndarray, work: Callable[[MeshPoints], Any]) -> Any:
+        """Return what process 0 finds out, which knows the materials of some cells, ascending."""
+        rows = self._rows(cells)
 
         def asked() -> Any:
             assert self._whole is not None
-            self._whole._material = _Rows(found, rows)  # type: ignore[assignment]
+            self._whole._material = _Rows(cells, rows)  # type: ignore[assignment]
             return work(self._whole)
 
         return self._ranks.first(what, asked)
+
+    def material_at(self, elem: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """See `MeshPoints`; cells are those of the whole mesh."""
+        return self._of_cells(  # type: ignore[no-any-return]
+            "materials", np.unique(elem), lambda whole: whole.material_at(elem, places)
+        )
 
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""
@@ -77,7 +87,7 @@ class RankPoints(MeshPoints):
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
         points = [source.position for source in sources]
-        return self._first("source", points, lambda whole: whole.terms(sources)[0]), sources
+        return self._first("source", points, lambda whole: MeshPoints.terms(whole, sources)[0]), sources
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """See `Points`."""

@@ -15,26 +15,27 @@ import numpy as np
 from .. import _core
 from .._check import check_state, field_names, flag, node_values, number
 from .._core import lib
-from ..errors import ArgumentError, UnstableError
-from ..io.plotting import Plane
+from ..errors import ArgumentError
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
-from . import mesh_blowup, mesh_plane, norms, sem_check, speed
-from ._options import PRECISIONS, Given, Precision, refuse_comm
+from ..problem.rank_mesh import take_part
+from . import norms, sem_check, speed
+from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
+from .mesh_simulation import MeshSimulation
+from .rank_points import same_medium
 from .sem_fields import Nodal, SemFields
 from .sem_motion import Motion
 from .sem_options import sem_options
-from .sem_points import SemPoints
-from .simulation import Simulation
+from .sem_points import SemPoints, SemRankPoints
 from .solver import forecast
 from .team import team_of
 
 
-class SEM(Simulation):
+class SEM(MeshSimulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
     Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, with a diagonal mass matrix
@@ -77,8 +78,8 @@ class SEM(Simulation):
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
-    comm : None
-        Of `DG` alone.
+    comm : mpi4py.MPI.Intracomm, optional
+        As for `DG`.
 
     Attributes
     ----------
@@ -119,8 +120,8 @@ class SEM(Simulation):
 
     def __init__(
         self,
-        mesh: Mesh,
-        medium: Medium,
+        mesh: Mesh | Callable[[], Mesh] | None,
+        medium: Medium | None,
         *,
         degree: int = 4,
         boundary: Mapping[str, Any] | None = None,
@@ -138,22 +139,45 @@ class SEM(Simulation):
         comm: Any = None,
     ) -> None:
         given = Given(locals())
-        refuse_comm("SEM", comm)
-        team = team_of(given)
-        options, self._material, self._boundaries, chosen = sem_options(given)
+        ranks = take_part(given)
+        if ranks is None:
+            self._make(given)
+        else:
+            self.ranks = ranks
+            ranks.together("SEM", lambda: self._make(given))
+
+    def _make(self, given: Given) -> None:
+        """Make the simulation of these arguments of the constructor."""
+        team, whole = team_of(given) if self.ranks is None else None, None
+        if self.ranks is not None:
+            if given.transport not in ("auto", "host"):
+                raise ArgumentError(
+                    f"transport is {given.transport!r}; SEM's messages between processes go by way of the "
+                    "host, expected 'auto' or 'host'"
+                )
+            whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
+            given.medium, self._medium_config = same_medium(given.mesh, given.medium, given.degree)
+        options, material, self._boundaries, chosen = sem_options(given)
+        mesh, medium = given.mesh, given.medium
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self.medium = mesh, medium
+        self._material = material[: self._num_elem]
         columns = self._material[:, 0]
-        self._fluid = columns[:, 2] == 0.0 if medium.physics == "elastic" else np.ones(mesh.num_elem, bool)
-        self._known = SemFields(medium, bool(self._fluid.any()))
+        fluid = columns[:, 2] == 0.0 if medium.physics == "elastic" else np.ones(len(columns), bool)
+        has_fluid, self._fluid = bool(fluid.any()), fluid
+        if self.ranks is not None:
+            has_fluid = self.ranks.most(has_fluid) > 0
+        self._known = SemFields(medium, has_fluid)
         self.fields = self._known.state
-        self._points = SemPoints(mesh, medium, self._material, self._boundaries, self.degree)
+        points = SemPoints if self.ranks is None else SemRankPoints
+        self._points = points(mesh, medium, self._material, self._boundaries, self.degree)
         self._points.fields = self._known
         self._new_solver(
-            options,
-            flag("allow_unstable", allow_unstable),
+            sem_options(whole)[0] if whole is not None else options,  # process 0 makes the tables for all
+            flag("allow_unstable", given.allow_unstable),
             mesh._handle,
             team._given() if team else _core.NULL,
+            None if self.ranks is None else mesh,
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
@@ -199,18 +223,6 @@ class SEM(Simulation):
 
     # ---- description ----
 
-    @property
-    def coordinates(self) -> np.ndarray:
-        """Node coordinates (num_elem, num_node, 3) [m]; cells share nodes."""
-        return self.mesh.coordinates(self.degree)
-
-    @property
-    def element_dt(self) -> np.ndarray:
-        """Estimate of the stable time step of each cell alone (num_elem,) [s]; `dt_stable` is that of all."""
-        dt = np.empty(self.mesh.num_elem)
-        self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
-        return dt
-
     def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the rate of a step of a given duration, and compare it with the machine's limits.
 
@@ -228,13 +240,13 @@ class SEM(Simulation):
             ``gbytes_per_second`` of the compulsory traffic; ``percent_of_limit``: the time that the
             tighter of copy bandwidth and FMA rate allows, in percent of the time taken.
         """
-        return speed.rate(self, self.mesh.num_elem, seconds, limits)
+        return speed.rate(self, self._num_elem, seconds, limits)
 
     # ---- state ----
 
     @alone
     def _read(self) -> np.ndarray:
-        shape = (self.mesh.num_elem, self.num_node, len(self.fields))
+        shape = (self._num_elem, self.num_node, len(self.fields))
         return self._solver.read(lib.UNDA_STATE, 0, np.empty(shape, self.dtype))
 
     @alone
@@ -272,11 +284,11 @@ class SEM(Simulation):
         place = (x[..., 0], x[..., 1], x[..., 2])
         if motion is not None:
             fields = self._moving(motion, place, t)
-        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for name in known:
             there = self._fluid if name.startswith("chi") else ~self._fluid
             q[there, :, self.fields.index(name)] = node_values(
-                name, fields.get(name, 0.0), place, self.dtype
+                name, self._own_rows(fields.get(name, 0.0)), place, self.dtype
             )[there]
         self._solver.live()
         self._half_set = True
@@ -300,7 +312,7 @@ class SEM(Simulation):
             raise ArgumentError(f"the exact solution gave {type(fields).__name__}, expected a dict of fields")
         return dict(fields)
 
-    def get(self, name: str) -> np.ndarray:
+    def get(self, name: str, *, gather: bool = False) -> Any:
         """Return a field (num_elem, num_node), in the user's numbering of cells.
 
         Parameters
@@ -308,9 +320,12 @@ class SEM(Simulation):
         name : str
             One of `fields`, or another that receivers can record: stresses and velocities of fluids are those
             of each cell's polynomial.
+        gather : bool
+            As for `DG.get`.
         """
         (name,) = field_names((name,), tuple(self._known.units))
-        return np.ascontiguousarray(Nodal(self, self._read())(name).astype(self.dtype))
+        own = np.ascontiguousarray(Nodal(self, self._read())(name).astype(self.dtype))
+        return self._whole_rows(own, gather)
 
     @alone
     def energy(self) -> float:
@@ -349,10 +364,9 @@ class SEM(Simulation):
             return norms.mesh_error(self, exact, relative=relative)  # says why not
         x, y, z = self.mesh.centroids[:1].T
         given = self._fields_of(motion, (x, y, z), self.t)
+        is_fluid = self._is_fluid()
         names = [
-            name
-            for name in given
-            if name in self._known.units and (self._fluid.all() or not name.startswith("chi"))
+            name for name in given if name in self._known.units and (is_fluid or not name.startswith("chi"))
         ]
         if not names:
             raise ArgumentError(
@@ -379,8 +393,13 @@ class SEM(Simulation):
         return SimpleNamespace(
             mesh=self.mesh, degree=self.degree, dtype=self.dtype, t=self.t, fields=tuple(names),
             medium=medium, coordinates=self.coordinates, config=self.config, _material=self._material,
-            get=self.get, ranks=None,
+            get=self.get, ranks=self.ranks,
         )  # fmt: skip
+
+    def _is_fluid(self) -> bool:
+        """Return whether all cells are fluids, those of other processes too."""
+        own = bool(self._fluid.all())
+        return own if self.ranks is None else self.ranks.least(own) > 0
 
     def check(self) -> Report:
         """Look for common mistakes before the first step.
@@ -392,10 +411,8 @@ class SEM(Simulation):
             which `run` raises as `AccuracyWarning`: as for `DG.check`, and by how much waves run ahead at the
             farthest receiver. Prints as text; true where there is no warning.
         """
+        self._refuse_part("check()")
         return sem_check.check(self)
-
-    def _blown_up(self, message: str) -> UnstableError:
-        return mesh_blowup.unstable(self, message)
 
     @alone
     def write_vtu(
@@ -426,8 +443,5 @@ class SEM(Simulation):
         info = self._solver.info()
         return int(info.num_dof), "DOF"
 
-    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        return mesh_plane.plane(self, field, axis, value, num)
-
     def _about(self) -> str:
-        return f"degree {self.degree}, {self.mesh.num_elem} {self.mesh._kind}, {self._size()[0]} DOF"
+        return f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF"

@@ -101,13 +101,12 @@ class Nodal:
     def __init__(self, sim: Any, state: np.ndarray) -> None:
         self._state = {name: state[..., i].astype(np.float64) for i, name in enumerate(sim.fields)}
         self._material, self._fluid = sim._material, sim._fluid
-        self._slopes, self._mesh = norms.derivatives(sim.mesh._info.shape, sim.degree), sim.mesh
-        self._degree = sim.degree
+        self._slopes, self._sim = norms.derivatives(sim.mesh._info.shape, sim.degree), sim
 
     @cached_property
     def _inverse(self) -> np.ndarray:
         """Derivatives of the reference coordinates dr_j/dx_i (num_elem, num_node, j, i)."""
-        x = self._mesh.coordinates(self._degree)
+        x = self._sim.coordinates
         return np.asarray(np.linalg.inv(np.einsum("jnm,emi->enij", self._slopes, x)))
 
     def _gradient(self, values: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import TimeFunction, wrap
 from .injected_volume import InjectedVolume
 from .mesh_points import MeshPoints
+from .rank_points import RankPoints
 from .sem_fields import SemChannels, SemFields
 from .sem_motion import Motion
 
@@ -115,6 +116,12 @@ class SemPoints(MeshPoints):
         else:
             raise ArgumentError(f"SEM takes forces, moments and volumes; the source is {source!r}")
         return [*force, *moment, volume]
+
+
+class SemRankPoints(SemPoints, RankPoints):
+    """The same, of the part of a process."""
+
+    _kind = SemPoints
 
 
 def _part(source: Source) -> Source:

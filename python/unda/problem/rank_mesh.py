@@ -72,7 +72,7 @@ class RankMesh(LocalMesh):
         ranks = self.ranks
         return _core.new_struct(
             "unda_ranks", num_rank=ranks.size, which=ranks.rank, num_elem=self.num_whole, place=self._place,
-            unite=ranks.unite,
+            unite=ranks.unite, whole=_core.NULL if self.whole is None else self.whole._handle,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ def scatter(
     Returns
     -------
     RankMesh
-        What `DG` takes in place of a mesh.
+        What `DG` and `SEM` take in place of a mesh.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def _part(words: np.ndarray, whole: _Whole, ranks: Ranks, partition: Partition |
 
 
 def take_part(given: Any) -> Ranks | None:
-    """Return the processes that arguments of `DG` ask for, and make `given.mesh` a part; None: alone."""
+    """Return the processes that arguments of a method ask for, and make `given.mesh` a part; None: alone."""
     comm = given.comm
     if not isinstance(given.mesh, RankMesh):
         if comm is None:

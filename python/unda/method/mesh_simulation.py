@@ -1,0 +1,67 @@
+"""What simulations on a mesh have alike: own cells where processes share the mesh, all of them elsewhere.
+
+Next: dg.py, sem.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import flag
+from .._core import lib
+from ..errors import UnstableError
+from ..io.plotting import Plane
+from ..problem.rank_mesh import RankMesh
+from . import mesh_blowup, mesh_plane
+from .simulation import Simulation
+
+
+class MeshSimulation(Simulation):
+    """A simulation on a mesh, or on a process's part of one."""
+
+    mesh: Any
+    degree: int
+
+    @property
+    def _num_elem(self) -> int:
+        """Cells whose values this process has."""
+        return int(self.mesh.num_elem if self.ranks is None else self.mesh.num_owned)
+
+    @property
+    def _num_whole(self) -> int:
+        """Cells of the whole mesh."""
+        return self.mesh.num_whole if isinstance(self.mesh, RankMesh) else int(self.mesh.num_elem)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Node coordinates (num_elem, num_node, 3) [m]; cells list the nodes of a common face each."""
+        return np.asarray(self.mesh.coordinates(self.degree)[: self._num_elem])
+
+    @property
+    def element_dt(self) -> np.ndarray:
+        """Stable time step of each cell (num_elem,) [s]; of SEM an estimate, of the cell alone."""
+        dt = np.empty(self._num_elem)
+        self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
+        return dt
+
+    def _own_rows(self, value: Any) -> Any:
+        """Return the rows of own cells of an array of the whole mesh; anything else as it is."""
+        if self.ranks is None or np.ndim(value) != 2 or np.shape(value)[0] != self.mesh.num_whole:
+            return value
+        return np.asarray(value)[self.mesh.own_cells]
+
+    def _whole_rows(self, own: np.ndarray, gather: bool) -> Any:
+        """Return what `get` gives of own cells' values: these, or all cells' in process 0 alone."""
+        if not flag("gather", gather) or self.ranks is None:
+            return own
+        return self.ranks.gathered(own, self.mesh.own_cells, self.mesh.num_whole)
+
+    def _blown_up(self, message: str) -> UnstableError:
+        return mesh_blowup.unstable(self, message)
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        self._refuse_part("a slice")
+        return mesh_plane.plane(self, field, axis, value, num)
