@@ -99,8 +99,14 @@ def device_info(device: str) -> dict[str, Any]:
         "nvrtc": f"{info.nvrtc_version // 1000}.{info.nvrtc_version % 1000 // 10}",
         "compute_capability": f"{info.compute_capability // 10}.{info.compute_capability % 10}",
         "memory": int(info.total_bytes),
-        "free": int(info.free_bytes),
     }
+
+
+def free_memory(device: str) -> int:
+    """Return the bytes of a CUDA device that nobody has taken; no property, so files do not have it."""
+    info = _core.new_struct("unda_device_info")
+    _core.check(lib.unda_device_get_info(device_number(device), info))
+    return int(info.free_bytes)
 
 
 def devices() -> dict[str, dict[str, Any]]:
@@ -125,7 +131,7 @@ def devices() -> dict[str, dict[str, Any]]:
     except Error as error:
         _say_why("no CUDA device: %s", error)
         names = []
-    return found | {name: device_info(name) for name in names}
+    return found | {name: {**device_info(name), "free": free_memory(name)} for name in names}
 
 
 def _processor() -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from .. import _core, _cuda
 from .._core import lib
 from ..errors import Error
-from ..limits import device_info, num_devices, reaches
+from ..limits import device_info, free_memory, num_devices, reaches
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def collect() -> dict[str, Any]:
         names = [f"cuda:{i}" for i in range(num_devices())]
         found["cuda"] = [
             {
-                "device": name, **device_info(name),
+                "device": name, **device_info(name), "free": free_memory(name),
                 "reaches": [other for other in names if other != name and reaches(name, other)],
             }
             for name in names
