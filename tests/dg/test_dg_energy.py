@@ -150,8 +150,14 @@ def test_central_flux_loses_only_what_lsrk4_damps_in_100_periods(name):
     check_losses(name, 100)
 
 
-@pytest.mark.parametrize("name", BOXES)
-@pytest.mark.parametrize(("flux", "integrator"), [("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "ab3")])
+@pytest.mark.parametrize(
+    ("flux", "integrator", "name"),
+    [
+        pytest.param(*kind, name, marks=[pytest.mark.slow] * ((i + j) % 3 == 2))
+        for i, kind in enumerate([("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "ab3")])
+        for j, name in enumerate(BOXES)
+    ],
+)
 def test_energy_never_grows(name, flux, integrator):
     sim, period = make(name, flux=flux, integrator=integrator, degree=2)
     assert (np.diff(energies(sim, 20 * period, samples=200)) < 0).all()

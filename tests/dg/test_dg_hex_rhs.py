@@ -91,8 +91,10 @@ def test_the_right_hand_side_of_high_degrees_is_that_of_the_equations(physics, d
     )
 
 
-@pytest.mark.parametrize("warped", [False, True])
-@pytest.mark.parametrize("degree", [3, 7])
+@pytest.mark.parametrize(
+    ("degree", "warped"),
+    [(3, True), (7, False), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(3, False), (7, True)])],
+)
 @PHYSICS
 def test_cells_whose_lines_fill_vectors_obey_the_equations(physics, degree, warped):
     """Lines of four and eight nodes: the CPU's stages of one cell, where it has AVX-512 (cpu_cell.inc.h).

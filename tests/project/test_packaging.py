@@ -83,6 +83,7 @@ def test_a_wrong_wheel_is_noticed(checkout, wheel, tmp_path):
     assert "cp311" in name and "lacks unda/libunda.so" in lacks and "old.cu" in holds
 
 
+@pytest.mark.slow
 def test_a_module_that_was_deleted_does_not_ship(tmp_path, checkout):
     gone = checkout / "python" / "unda" / "gone.py"
     gone.write_text("")
