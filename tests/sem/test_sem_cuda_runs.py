@@ -30,7 +30,9 @@ def run(chunks, **case):
     return sim
 
 
-@pytest.mark.parametrize("kind", ["solid", "fluid", "coupled"])
+@pytest.mark.parametrize(
+    "kind", ["coupled", *(pytest.param(one, marks=pytest.mark.slow) for one in ("solid", "fluid"))]
+)
 @pytest.mark.parametrize("assembly", ASSEMBLIES)
 def test_bits_do_not_depend_on_how_a_run_is_cut(kind, assembly):
     """Again, in two, step by step; 34 steps go as two graphs and two single steps, after one more capture."""
@@ -237,9 +239,13 @@ def test_what_does_not_fit_is_refused(given, message):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("assembly", ["ordered", "colors", "atomic"])
 @pytest.mark.parametrize(
-    ("degree", "dtype", "tile"), [(2, "float32", 1), (4, "float64", 8), (6, "float32", 3)]
+    ("degree", "dtype", "tile", "assembly"),
+    [
+        pytest.param(*one, assembly, marks=[] if REAL or i == j else pytest.mark.slow)
+        for i, one in enumerate([(2, "float32", 1), (4, "float64", 8), (6, "float32", 3)])
+        for j, assembly in enumerate(["ordered", "colors", "atomic"])
+    ],
 )
 def test_a_small_run_touches_only_what_is_its_own(degree, dtype, tile, assembly):
     """For compute-sanitizer: single steps and a graph, tiles that are not full, every kind of array."""
