@@ -98,13 +98,13 @@ SIZE_IS(sem_shared_args, 144);
 /* Forces on nodes that other parts have as well (csrc/sem/sem.h, sem_cut_region): a part's own are at several places. */
 struct sem_exchange_args {
     void *shared;
-    void *message;          /* packed to; unpacked from: those of all neighbours */
-    const int *item;        /* [item]: node */
-    const long long *word;  /* [item]: of all messages, of which `message` begins at first_word */
-    const int *first_place; /* [node + 1] */
-    const int *place;       /* in `shared` */
-    const int *first_term;  /* [node + 1] */
-    const long long *term;  /* words of messages; -1: own */
+    void *message;             /* packed to; unpacked from: those of all neighbours */
+    const int *item;           /* [item]: node */
+    const long long *word;     /* [item]: of all messages, of which `message` begins at first_word */
+    const int *first_place;    /* [node + 1] */
+    const int *place;          /* in `shared` */
+    const int *first_term;     /* [node + 1] */
+    const long long *term;     /* words of messages; -1: own */
     long long num, first_word; /* num: items to pack, nodes to unpack */
     int dim, width;            /* unknowns of a node, reals of a place */
 };

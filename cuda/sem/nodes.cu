@@ -62,8 +62,7 @@ extern "C" __global__ void sem_unpack(const __grid_constant__ sem_exchange_args 
         return;
     REAL sum = 0;
     for (int k = a.first_term[node]; k < a.first_term[node + 1]; k++)
-        sum += a.term[k] < 0 ? own_force(a, node, unknown)
-                             : ((const REAL *)a.message)[a.term[k] + unknown];
+        sum += a.term[k] < 0 ? own_force(a, node, unknown) : ((const REAL *)a.message)[a.term[k] + unknown];
     for (int k = a.first_place[node]; k < a.first_place[node + 1]; k++)
         ((REAL *)a.shared)[(long long)a.place[k] * a.width + unknown] = k == a.first_place[node] ? sum : 0;
 }
