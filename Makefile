@@ -149,7 +149,7 @@ unit: .venv/test ## half of the tests in half a minute: nothing is compiled but 
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(patsubst %,tests/%.py,$(shell cat tests/unit.txt)) $(ARGS)
 
-test: .venv/test ## the default tests (4 to 5 minutes on 2 cores)
+test: .venv/test ## the default tests (6 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 
@@ -157,7 +157,7 @@ test-slow: .venv/dev ## the slow tests (up to an hour)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --slow -m slow $(ARGS)
 
-test-mpi: .venv/test ## tests in processes of MPI (two minutes; mpiexec and mpi4py)
+test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --mpi -m mpi $(ARGS)
 
