@@ -33,6 +33,7 @@ from .sem_options import sem_options
 from .sem_points import SemPoints, SemRankPoints
 from .solver import forecast
 from .team import team_of
+from .transport import choose_way
 
 
 class SEM(MeshSimulation):
@@ -131,7 +132,7 @@ class SEM(MeshSimulation):
         dtype: Precision = "float32",
         device: str | Sequence[str] = "auto",
         partition: Literal["curve", "metis"] | Partition = "curve",
-        transport: Literal["auto", "peer", "host"] = "auto",
+        transport: Literal["auto", "peer", "host", "nccl", "mpi"] = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
@@ -150,11 +151,6 @@ class SEM(MeshSimulation):
         """Make the simulation of these arguments of the constructor."""
         team, whole = team_of(given) if self.ranks is None else None, None
         if self.ranks is not None:
-            if given.transport not in ("auto", "host"):
-                raise ArgumentError(
-                    f"transport is {given.transport!r}; SEM's messages between processes go by way of the "
-                    "host, expected 'auto' or 'host'"
-                )
             whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
             given.medium, self._medium_config = same_medium(given.mesh, given.medium, given.degree)
         options, material, self._boundaries, chosen = sem_options(given)
@@ -178,6 +174,7 @@ class SEM(MeshSimulation):
             mesh._handle,
             team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,
+            None if self.ranks is None else choose_way(given.transport, given.device, self.ranks),
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
