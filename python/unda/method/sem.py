@@ -33,7 +33,6 @@ from .sem_options import sem_options
 from .sem_points import SemPoints, SemRankPoints
 from .solver import forecast
 from .team import team_of
-from .transport import choose_way
 
 
 class SEM(MeshSimulation):
@@ -169,12 +168,11 @@ class SEM(MeshSimulation):
         self._points = points(mesh, medium, self._material, self._boundaries, self.degree)
         self._points.fields = self._known
         self._new_solver(
+            given,
             sem_options(whole)[0] if whole is not None else options,  # process 0 makes the tables for all
-            flag("allow_unstable", given.allow_unstable),
             mesh._handle,
             team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,
-            None if self.ranks is None else choose_way(given.transport, given.device, self.ranks),
         )
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
