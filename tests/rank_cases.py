@@ -4,7 +4,7 @@ of one process.
 `mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py and slab_cases.py both ways in every
 process and prints what differs; `transport=nccl` before them: so, each process with a device of its own.
 
-Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).
+Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py, mpi/test_mpi_ways.py).
 """
 
 import contextlib

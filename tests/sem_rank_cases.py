@@ -1,7 +1,9 @@
 """Runs of SEM in processes of MPI, beside those of the same parts in one process and of one device.
 
 `mpiexec -n 3 python sem_rank_cases.py DEVICE NUMBER ..` runs these cases of the table; process 0 prints what
-differs. DEVICE is "cpu", "cuda", or a transport: then each process has a CUDA device of its own. Not here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py).
+differs. DEVICE is "cpu", "cuda", or a transport: then each process has a CUDA device of its own.
+
+Not here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py, mpi/test_mpi_ways.py).
 """
 
 import sys
