@@ -4,7 +4,7 @@ of one process.
 `mpiexec -n 3 python rank_cases.py KEY ..` runs the keys of team_cases.py and slab_cases.py both ways in every
 process and prints what differs; `transport=nccl` before them: so, each process with a device of its own.
 
-Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py).
+Not here: the tests (mpi/test_mpi_bits.py, mpi/test_mpi_fd.py, mpi/test_mpi_ways.py).
 """
 
 import contextlib
@@ -115,13 +115,15 @@ def in_processes(comm, partition, transport=None):
     return replaced(changes)
 
 
-def grids_in_processes(comm, made):
+def grids_in_processes(comm, made, transport=None):
     """The same of `unda.FD`, which adds to `made` for each grid that has room for so many slabs."""
     import unda
 
     class Shared(unda.FD):
         def __init__(self, grid, medium, **given):
-            super().__init__(grid, medium, comm=comm, **given | {"threads": 1})
+            where = {"device": f"cuda:{comm.rank}", "transport": transport} if transport else {}
+            super().__init__(grid, medium, comm=comm, **given | {"threads": 1} | where)
+            assert not transport or f"messages by {NAMES[transport]}" in repr(self), repr(self)
             made.append(self)
 
         def get(self, name, **given):
@@ -157,7 +159,7 @@ def compare(keys, transport=None):
             return mesh.partition(num) if i % 3 == 0 else any_partition(mesh, num, i)
 
         if key.startswith("fd/"):
-            (function, *arguments), shared = slab_cases.RUNS[key], grids_in_processes(comm, made)
+            (function, *arguments), shared = slab_cases.RUNS[key], grids_in_processes(comm, made, transport)
         else:
             (function, *arguments), shared = RUNS[key], in_processes(comm, parts, transport)
         one = function(*arguments)

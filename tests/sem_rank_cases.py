@@ -1,7 +1,9 @@
 """Runs of SEM in processes of MPI, beside those of the same parts in one process and of one device.
 
 `mpiexec -n 3 python sem_rank_cases.py DEVICE NUMBER ..` runs these cases of the table; process 0 prints what
-differs. Not here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py).
+differs. DEVICE is "cpu", "cuda", or a transport: then each process has a CUDA device of its own.
+
+Not here: how processes are started (rank_cases.py), the tests (mpi/test_mpi_sem.py, mpi/test_mpi_ways.py).
 """
 
 import sys
@@ -30,10 +32,14 @@ def table():
 
 def shared(comm, case, device, mesh, **options):
     """A simulation of all processes, whose fields are gathered in each of them."""
+    import rank_cases
     import unda
     from sem_cuda_cases import made
     from team_cases import any_partition
 
+    transport = rank_cases.NAMES.get(device)
+    if transport:
+        device, options["transport"] = f"cuda:{comm.rank}", device
     single, first = unda.SEM, comm.rank == 0
     if first and case["seed"] is not None:
         options["partition"] = any_partition(mesh, comm.size, case["seed"])
@@ -41,6 +47,7 @@ def shared(comm, case, device, mesh, **options):
     class Shared(single):
         def __init__(self, given, medium, **more):
             super().__init__(given if first else None, medium, comm=comm, **more)
+            assert not transport or f"messages by {transport}," in repr(self), repr(self)
 
         def get(self, name):
             return comm.bcast(super().get(name, gather=True), root=0)
@@ -72,8 +79,8 @@ def found(sim):
 
 
 def differences(comm, device, case):
-    """What differs by a bit from the same parts in one process, on the CPU; by more than promised from one
-    device."""
+    """What differs by a bit from the same parts in one process, on as many devices or the CPU; by more than
+    promised from one device. Two processes on one device are compared with that alone."""
     import numpy as np
     from sem_cuda_cases import made, mesh_for
     from sem_team_cases import PROMISED, apart, run
@@ -88,8 +95,11 @@ def differences(comm, device, case):
     lines = [f"process {i}" for i, bad in enumerate(wrong) if bad]
     if comm.rank:
         return lines
-    if on_cpu:
-        parts = one if comm.size == 1 else made(["cpu"] * comm.size, case, mesh=mesh, seed=case["seed"])
+    if device != "cuda":
+        devices = ["cpu"] * comm.size if on_cpu else [f"cuda:{i}" for i in range(comm.size)]
+        parts = one if comm.size == 1 else made(
+            devices, case, mesh=mesh, seed=case["seed"], **({} if on_cpu else {"dt": one.dt})
+        )  # fmt: skip
         same = found(run(parts, case["source"]))
         lines += [name for name, value in same.items()
                   if np.asarray(value).tobytes() != np.asarray(mine[name]).tobytes()]  # fmt: skip

@@ -4,6 +4,7 @@
 #ifndef UNDA_DG_CUDA_H
 #define UNDA_DG_CUDA_H
 
+#include "../solver/cuda_exchange.h"
 #include "../solver/cuda_record.h"
 #include "kernel.h"
 
@@ -34,6 +35,16 @@ struct resident {
     uint32_t tag;     /* stages so far */
 };
 
+/* Cut faces of a part, num_face * elem + face, and, for measurements, what fills its messages (exchange_cuda.c). */
+struct dg_cuda_cut {
+    gpu_ptr own, ghost; /* [cut face] */
+    struct gpu_pool pool;
+    double more; /* bytes of filling for each byte of traces; 0: none */
+    gpu_ptr filling, filling_from[2];
+    char *filling_host[2];
+    struct gpu_pool filling_pool;
+};
+
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
@@ -59,6 +70,7 @@ struct dg_cuda {
     struct batch batch[NUM_GRAPH];
     int next_batch;
     int64_t base_step; /* step number of the device's clock */
+    struct dg_cuda_cut cut;
 };
 
 static inline struct dg_cuda *tables(const unda_solver *s)
@@ -121,12 +133,8 @@ unda_status dg_cuda_join(unda_solver *const *part, int32_t num_part, int transpo
 unda_status dg_cuda_join_rank(unda_solver *part, const unda_ranks *ranks);
 void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host, int64_t *host,
                         int64_t *device);
-unda_status dg_cuda_exchange_begin(unda_solver *s);
-unda_status dg_cuda_exchange_end(unda_solver *s);
 /* Messages of a part are `more` times as long and once, from its next step on (ghosts.c). */
 unda_status dg_cuda_exchange_fill(unda_solver *s, double more);
-/* Before a stage whose state does not come from the stage before. */
-unda_status dg_cuda_exchange_follow(unda_solver *s);
 void dg_cuda_exchange_free(unda_solver *s);
 
 /* cuda_team.c */

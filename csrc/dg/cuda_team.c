@@ -18,7 +18,7 @@ static unda_status spread(unda_solver *s)
     for (int32_t p = 1; p < team->num_part; p++)
         TRY(gpu_stream_wait(stream_of(s, p), tables(team->part[0])->order));
     for (int32_t p = 0; p < team->num_part; p++)
-        TRY(dg_cuda_exchange_follow(team->part[p]));
+        TRY(cuda_exchange_follow(team->part[p]));
     return UNDA_OK;
 }
 static unda_status collect(unda_solver *s)
@@ -128,11 +128,8 @@ unda_status dg_cuda_run_team(unda_solver *s, int64_t num_step)
         time = 0;
         TRY(take_batch(s));
     }
-    for (int32_t p = 0; p < team->num_part; p++) {
-        unda_solver *part = team->part[p];
-        TRY(part->exchange->transport->wait ? part->exchange->transport->wait(part)
-                                            : gpu_sync(stream_of(s, p)));
-    }
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(cuda_exchange_wait(team->part[p], stream_of(s, p)));
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(points_fetch(team->part[p]));
     return UNDA_OK;

@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #include "../base/parallel.h"
+#include "../solver/messages.h"
 
 #include <math.h>
 #include <string.h>
@@ -303,15 +304,20 @@ unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t p
     return UNDA_OK;
 }
 
-unda_status fd_cpu_staging(unda_solver *s, int64_t bytes, char **host)
+unda_status fd_cpu_join_rank(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
+                             int32_t num_neighbor)
 {
-    return array_own(&fd_cpu(s)->owned, host, bytes, 1, "messages");
+    (void)ranks, (void)neighbor; /* there is one way */
+    s->host_bytes += 2 * s->exchange->bytes;
+    return messages_on_host(&fd_cpu(s)->owned, s->exchange, num_neighbor);
 }
 
-unda_status fd_cpu_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in)
+unda_status fd_cpu_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                         bool arrives)
 {
-    char *at = plane_at(s, array, plane);
-    memcpy(out ? out : at, out ? at : in, (size_t)(count * fd_cpu_plane_bytes(s)));
+    (void)neighbor;
+    char *here = plane_at(s, array, planes.first), *there = (char *)at;
+    memcpy(arrives ? here : there, arrives ? there : here, (size_t)(planes.num * fd_cpu_plane_bytes(s)));
     return UNDA_OK;
 }
 

@@ -99,8 +99,10 @@ unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cpu_send(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
 int64_t fd_cpu_plane_bytes(const unda_solver *s);
-unda_status fd_cpu_staging(unda_solver *s, int64_t bytes, char **host);
-unda_status fd_cpu_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
+unda_status fd_cpu_join_rank(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
+                             int32_t num_neighbor);
+unda_status fd_cpu_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                         bool arrives);
 void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values);
 /* What the engines have in common. */
 #define FD_CPU_ENGINE                                                                                        \
@@ -108,6 +110,7 @@ void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values
     .base.find_bad = fd_cpu_find_bad, .base.list_points = fd_cpu_list_points,                                \
     .base.reserve = fd_cpu_reserve, .box = fd_cpu_box, .gather = fd_cpu_gather, .clear = fd_cpu_clear,       \
     .memory = fd_cpu_memory, .send = fd_cpu_send, .plane_bytes = fd_cpu_plane_bytes,                         \
-    .staging = fd_cpu_staging, .carry = fd_cpu_carry, .values = fd_cpu_values
+    .base.exchange_begin = fd_rank_begin, .base.exchange_end = fd_rank_end, .join_rank = fd_cpu_join_rank,   \
+    .carry = fd_cpu_carry, .values = fd_cpu_values
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef UNDA_FD_CUDA_H
 #define UNDA_FD_CUDA_H
 
-#include "../gpu/gpu.h"
+#include "../solver/cuda_exchange.h"
 #include "fd.h"
 #include "fd/scalar/args.h"
 
@@ -30,13 +30,17 @@ struct fd_cuda_sources {
  * variables; what steps do not change. */
 enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8 };
 
+/* Of arrays that travel at once, to the neighbour on either side and from there. */
+enum { FD_MAX_MESSAGE = 4 * FD_MAX_FIELD };
+
 /* First in an engine's tables. */
 struct fd_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_stream *away; /* of border planes and their copies to other slabs; NULL: no slab */
     struct gpu_event *before, *made, *sent;
-    char *message; /* page-locked: planes on their way to and from other processes */
+    struct gpu_message
+        message[FD_MAX_MESSAGE]; /* of the next exchange with other processes, where planes stand */
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
@@ -121,13 +125,15 @@ unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t 
 unda_status fd_cuda_sent(unda_solver *s);
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
 int64_t fd_cuda_plane_bytes(const unda_solver *s);
-unda_status fd_cuda_staging(unda_solver *s, int64_t bytes, char **host);
-unda_status fd_cuda_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
-unda_status fd_cuda_packed(unda_solver *s);
+unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
+                              int32_t num_neighbor);
+unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                          bool arrives);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
-    .plane_bytes = fd_cuda_plane_bytes, .staging = fd_cuda_staging, .carry = fd_cuda_carry,                  \
-    .packed = fd_cuda_packed, .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
+    .base.exchange_begin = cuda_exchange_begin, .base.exchange_end = cuda_exchange_end,                      \
+    .plane_bytes = fd_cuda_plane_bytes, .join_rank = fd_cuda_join_rank, .carry = fd_cuda_carry,              \
+    .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -1,10 +1,10 @@
-/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not, or to and from memory of
- * the host for another process. A stream beside
- * the engine's, whose blocks start first, computes border planes and copies them away, while planes inside are
+/* cuda_send.c: planes of x from one slab on a CUDA device to another, on the same device or not, or of another process. A
+ * stream beside the engine's, whose blocks start first, computes border planes and copies them away, while planes inside are
  * computed. In each pass
  *     beside:  waits for the pass before, and for what neighbours sent -> border planes (made) -> copies (sent)
  *     engine's: planes inside -> waits for `made`
- * so that no stream waits for a copy but the next border. Not here: which planes (slabs.c). */
+ * so that no stream waits for a copy but the next border. Not here: which planes (slabs.c, rank.c), messages between
+ * processes (solver/cuda_ranks.c). */
 #include "cuda.h"
 
 unda_status fd_cuda_send_open(unda_solver *s)
@@ -19,11 +19,11 @@ unda_status fd_cuda_send_open(unda_solver *s)
 void fd_cuda_send_free(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
+    cuda_exchange_free(s);
     gpu_event_free(t->before);
     gpu_event_free(t->made);
     gpu_event_free(t->sent);
     gpu_stream_free(t->away);
-    gpu_host_free(t->gpu, t->message);
 }
 
 unda_status fd_cuda_reach(unda_solver *from, unda_solver *to, bool *reached)
@@ -71,24 +71,43 @@ unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t 
                           count * fd_cuda_plane_bytes(from));
 }
 
-unda_status fd_cuda_staging(unda_solver *s, int64_t bytes, char **host)
+/* Messages that were listed have left. */
+static unda_status forget(unda_solver *s)
 {
-    TRY(gpu_host_alloc(fd_cuda(s)->gpu, &fd_cuda(s)->message, bytes, "messages"));
-    *host = fd_cuda(s)->message;
+    cuda_exchange_of(s)->num_direct = 0;
     return UNDA_OK;
 }
 
-unda_status fd_cuda_carry(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in)
+unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
+                              int32_t num_neighbor)
 {
-    gpu_ptr at = plane_at(s, array, plane);
-    int64_t bytes = count * fd_cuda_plane_bytes(s);
-    return out ? gpu_download_async(fd_cuda(s)->away, out, at, bytes)
-               : gpu_upload_async(fd_cuda(s)->away, at, in, bytes);
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(cuda_exchange_new(s, t->gpu, t->stream, t->away, num_neighbor));
+    struct cuda_exchange *c = cuda_exchange_of(s);
+    c->pack = fd_rank_pack;
+    c->unpack = fd_rank_unpack;
+    c->leave = forget;
+    c->beside = c->on_host = true;
+    c->direct = t->message;
+    return cuda_exchange_join_rank(s, ranks, neighbor);
 }
 
-unda_status fd_cuda_packed(unda_solver *s)
+/* Planes are contiguous: they need no packing but for requests of MPI, which are of one place. */
+unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                          bool arrives)
 {
-    return gpu_sync(fd_cuda(s)->away);
+    struct cuda_exchange *c = cuda_exchange_of(s);
+    gpu_ptr here = plane_at(s, array, planes.first);
+    int64_t bytes = planes.num * fd_cuda_plane_bytes(s);
+    if (c->nccl) {
+        fd_cuda(s)->message[c->num_direct++] =
+            (struct gpu_message){c->message[neighbor].rank, arrives ? 0 : here, arrives ? here : 0, bytes};
+        return UNDA_OK;
+    }
+    if (!c->host[0])
+        return gpu_copy_async(c->stream, arrives ? here : at, arrives ? at : here, bytes);
+    return arrives ? gpu_upload_async(c->stream, here, (const void *)at, bytes)
+                   : gpu_download_async(c->stream, (void *)at, here, bytes);
 }
 
 unda_status fd_cuda_sent(unda_solver *s)
@@ -106,6 +125,6 @@ unda_status fd_cuda_receive(unda_solver *to, unda_solver *from)
 unda_status fd_cuda_settle(unda_solver *s)
 {
     if (fd_cuda(s)->away)
-        TRY(gpu_sync(fd_cuda(s)->away));
+        TRY(s->exchange ? cuda_exchange_wait(s, fd_cuda(s)->away) : gpu_sync(fd_cuda(s)->away));
     return gpu_sync(fd_cuda(s)->stream);
 }

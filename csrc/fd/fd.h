@@ -139,6 +139,11 @@ struct fd_scheme {
 };
 extern const struct fd_scheme fd_scalar, fd_staggered;
 
+/* Consecutive nodes of a list, or planes. */
+struct fd_range {
+    int64_t first, num;
+};
+
 struct fd_engine {
     struct engine base; /* first: an engine of FD is one of these */
     /* The nodes of a box, [x][y][z], out or in. */
@@ -168,12 +173,15 @@ struct fd_engine {
     unda_status (*settle)(unda_solver *s);
     unda_status (*send)(unda_solver *from, unda_solver *to, int array, int64_t plane, int64_t place,
                         int64_t count);
-    /* Between processes, of planes with their images and padding: bytes of one; memory of the host that lives as long as
-     * the engine; planes of an array out or in, on devices queued as by `send`; waits until all are out (NULL: they are). */
+    /* Between processes: bytes of a plane with its images and padding; makes the messages of a slab, whose exchange has its
+     * links' bytes, neighbor[i]: the process that neighbour i is (rank.c). */
     int64_t (*plane_bytes)(const unda_solver *s);
-    unda_status (*staging)(unda_solver *s, int64_t bytes, char **host);
-    unda_status (*carry)(unda_solver *s, int array, int64_t plane, int64_t count, char *out, const char *in);
-    unda_status (*packed)(unda_solver *s);
+    unda_status (*join_rank)(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
+                             int32_t num_neighbor);
+    /* Planes of an array to a neighbour's message at an address, or from there; by NCCL they are a message of the next
+     * `exchange_begin` where they stand. */
+    unda_status (*carry)(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                         bool arrives);
     /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
     unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
     /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
@@ -317,9 +325,6 @@ static inline struct fd_span fd_planes_of(const struct fd *fd)
 int fd_spans(const struct fd *fd, enum fd_part part, struct fd_span span[2]);
 /* How many of the nodes, ascending, lie before a place; those of them that lie in some planes. */
 int64_t fd_num_before(const int64_t *node, int64_t num, int64_t place);
-struct fd_range {
-    int64_t first, num;
-};
 struct fd_range fd_nodes_in(const struct fd *fd, const int64_t *node, int64_t num, struct fd_span span);
 
 /* range.c: refuse numbers that are not 0 in float64 and beyond the solver's precision. `what`: in messages. */
@@ -445,6 +450,11 @@ unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);
  * any process has; nothing is done where the grid is in one process. */
 unda_status fd_rank_slab(unda_solver *s, unda_solver **slab);
 unda_status fd_rank_swap(unda_solver *slab, void *const out[2], void *const in[2], int64_t bytes);
+/* Of a slab whose messages these are: packs those of a neighbour, and unpacks all; begin and end of CPU engines. */
+unda_status fd_rank_pack(unda_solver *slab, int32_t neighbor, uintptr_t to);
+unda_status fd_rank_unpack(unda_solver *slab, uintptr_t from);
+unda_status fd_rank_begin(unda_solver *slab);
+unda_status fd_rank_end(unda_solver *slab);
 unda_status fd_rank_most(const unda_solver *slab, double *value);
 
 /* energy.c: the energy that the scheme conserves; what the planes of x add that a solver computes, and the energy of all

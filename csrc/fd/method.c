@@ -172,11 +172,6 @@ static unda_status create_rank(unda_solver *s, const unda_mesh *mesh, const unda
     if (mesh || ranks->num_rank < 1 || ranks->which < 0 || ranks->which >= ranks->num_rank)
         FAIL(UNDA_ERR_ARG, "a mesh is given, or which is %d, expected a grid and a process within 0..%d",
              ranks->which, ranks->num_rank - 1);
-    if (ranks->transport != UNDA_TRANSPORT_AUTO && ranks->transport != UNDA_TRANSPORT_HOST)
-        FAIL(UNDA_ERR_ARG,
-             "transport is %d, expected %d (auto) or %d (host): planes of grids go from process to process "
-             "through memory of the host",
-             ranks->transport, UNDA_TRANSPORT_AUTO, UNDA_TRANSPORT_HOST);
     TRY(create(s, mesh, o));
     fd = fd_tables(s);
     TRY(array_own(&fd->owned, &fd->slab_device, ranks->num_rank, sizeof *fd->slab_device, "slabs"));

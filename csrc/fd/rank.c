@@ -1,12 +1,14 @@
-/* rank.c: a grid in one of many processes: its slab's messages, and what it agrees upon with the others. A process has
- * two blocks of host memory to send from, for the slab below and the one above, and two to receive in:
- *     post     border planes -> block of their side; messages start (from devices with `arrive`, after the copies)
- *     arrive   messages end; blocks -> ghosts
- * A block has room for what leaves over a cut after any pass. The blocks of a message stand as their sender has them, so
- * that two processes, which are each other's neighbours on both sides of a periodic grid, send one message of both.
- * Not here: the order of a step, sources (slabs.c), receivers (rank_samples.c). */
+/* rank.c: a grid in one of many processes: its slab's messages, and what it agrees upon with the others. A message has a
+ * block for each cut between two slabs, with room for what leaves over a cut after any pass:
+ *     post     border planes -> block of their side; messages leave
+ *     arrive   messages are there; blocks -> ghosts
+ * The blocks of a message stand as their sender has them, so that two processes, which are each other's neighbours on both
+ * sides of a periodic grid, send one message of both. By NCCL planes go from borders to ghosts at once, without blocks.
+ * Not here: the order of a step, sources (slabs.c), receivers (rank_samples.c), how messages travel (solver/messages.c,
+ * solver/cuda_ranks.c). */
 #include "rank.h"
 
+#include "../solver/messages.h"
 #include "../solver/ranks.h"
 #include "slabs.h"
 
@@ -15,10 +17,12 @@
 
 struct fd_rank {
     unda_ranks ranks;
-    unda_requests requests; /* size_bytes = 0: not given yet */
-    int64_t block;          /* bytes */
-    char *send, *receive;   /* [2][block]: of the sender's sides */
-    bool left;              /* messages of a post have started */
+    int64_t block;                     /* bytes */
+    int32_t num_neighbor, neighbor[2]; /* their processes, that of the slab below first */
+    struct fd_travel travel;           /* what was posted last */
+    struct exchange exchange;
+    struct exchange_link link[2];
+    void *owned;
 };
 
 static struct fd_rank *rank(const unda_solver *s)
@@ -32,6 +36,21 @@ static unda_solver *own(const unda_solver *s)
 static bool cut(const unda_solver *s, int side)
 {
     return fd_cut(fd_tables(own(s)), side);
+}
+/* Two processes of a periodic grid: one message has both blocks. */
+static bool both(const unda_solver *s)
+{
+    return slabs(s)->num == 2 && cut(s, 0) && cut(s, 1);
+}
+/* Which neighbour is beyond a side; none: -1. */
+static int32_t beyond(const unda_solver *s, int side)
+{
+    return !cut(s, side) ? -1 : both(s) ? 0 : side && cut(s, 0);
+}
+/* Where the block of a side stands among all messages. */
+static int64_t block_at(const unda_solver *s, int side, bool arrives)
+{
+    return (both(s) ? side != arrives : beyond(s, side)) * rank(s)->block;
 }
 
 /* ---- creation ---- */
@@ -66,14 +85,21 @@ unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks)
     r->ranks = *ranks;
     r->ranks.place = NULL;
     r->block = most_planes(s) * fd_slab_engine(s)->plane_bytes(own(s));
-    TRY(fd_slab_engine(s)->staging(own(s), 4 * r->block, &r->send));
-    r->receive = r->send + 2 * r->block;
-    s->host_bytes += 4 * r->block;
-    return UNDA_OK;
+    for (int side = 0; side < 2; side++)
+        if (beyond(s, side) == r->num_neighbor) {
+            r->link[r->num_neighbor].bytes = (1 + both(s)) * r->block;
+            r->exchange.bytes += r->link[r->num_neighbor].bytes;
+            r->neighbor[r->num_neighbor++] = slab_beside(slabs(s), slabs(s)->first, side);
+        }
+    r->exchange.link = r->link;
+    own(s)->exchange = &r->exchange;
+    return fd_slab_engine(s)->join_rank(own(s), &r->ranks, r->neighbor, r->num_neighbor);
 }
 
 void fd_rank_free(unda_solver *s)
 {
+    if (rank(s))
+        arrays_free(&rank(s)->owned);
     array_free(rank(s));
     slabs(s)->rank = NULL;
 }
@@ -92,74 +118,81 @@ unda_status fd_rank_least(const unda_solver *s, double *value)
 
 /* ---- messages ---- */
 
-/* Of both sides: planes from border to block, or from the neighbour's block to ghosts. */
-static unda_status carry(unda_solver *s, const struct fd_travel *travel, bool arrives)
+/* Planes over a side from its border to a block, or from the neighbour's block to ghosts. */
+static unda_status carry(unda_solver *s, int side, uintptr_t block, bool arrives)
 {
     const struct fd_engine *engine = fd_slab_engine(s);
+    const struct fd_travel *travel = &rank(s)->travel;
     const struct fd *fd = fd_tables(own(s));
-    int64_t plane = engine->plane_bytes(own(s));
-    for (int side = 0; side < 2; side++) {
-        char *at =
-            arrives ? rank(s)->receive + (1 - side) * rank(s)->block : rank(s)->send + side * rank(s)->block;
-        for (int32_t i = 0; i < travel->num && cut(s, side); i++) {
-            int64_t count = (side == 1) != arrives ? travel->below[i] : travel->above[i];
-            int64_t first = !arrives ? (side ? fd->end - count : fd->begin)
-                            : side   ? fd->end
-                                     : fd->begin - count;
-            if (count > 0)
-                TRY(engine->carry(own(s), travel->held[i], first, count, arrives ? NULL : at,
-                                  arrives ? at : NULL));
-            at += count * plane;
-        }
+    for (int32_t i = 0; i < travel->num; i++) {
+        struct fd_range planes = {0, (side == 1) != arrives ? travel->below[i] : travel->above[i]};
+        planes.first = !arrives ? (side ? fd->end - planes.num : fd->begin)
+                       : side   ? fd->end
+                                : fd->begin - planes.num;
+        if (planes.num > 0)
+            TRY(engine->carry(own(s), beyond(s, side), travel->held[i], planes, block, arrives));
+        block += (uintptr_t)(planes.num * engine->plane_bytes(own(s)));
     }
     return UNDA_OK;
 }
 
+/* Of messages by NCCL both ends are given at once; those of a neighbour on both sides arrive as it sends them. */
+unda_status fd_rank_pack(unda_solver *slab, int32_t neighbor, uintptr_t to)
+{
+    unda_solver *s = fd_tables(slab)->whole;
+    for (int side = 0; side < 2; side++)
+        if (beyond(s, side) == neighbor)
+            TRY(carry(s, side, to + (uintptr_t)(both(s) * side * rank(s)->block), false));
+    for (int side = 1; side >= 0 && rank(s)->ranks.nccl; side--)
+        if (beyond(s, side) == neighbor)
+            TRY(carry(s, side, 0, true));
+    return UNDA_OK;
+}
+
+unda_status fd_rank_unpack(unda_solver *slab, uintptr_t from)
+{
+    unda_solver *s = fd_tables(slab)->whole;
+    for (int side = 0; side < 2 && !rank(s)->ranks.nccl; side++)
+        if (cut(s, side))
+            TRY(carry(s, side, from + (uintptr_t)block_at(s, side, true), true));
+    return UNDA_OK;
+}
+
+unda_status fd_rank_begin(unda_solver *slab)
+{
+    const struct exchange *x = slab->exchange;
+    for (int32_t i = 0; i < rank(fd_tables(slab)->whole)->num_neighbor; i++)
+        TRY(fd_rank_pack(slab, i, x->link[i].to[0]));
+    return x->transport->begin(slab);
+}
+
+unda_status fd_rank_end(unda_solver *slab)
+{
+    const struct exchange *x = slab->exchange;
+    TRY(x->transport->end(slab));
+    return fd_rank_unpack(slab, x->from[0]);
+}
+
 unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel)
 {
-    const struct fd_engine *engine = fd_slab_engine(s);
-    if ((cut(s, 0) || cut(s, 1)) && !rank(s)->requests.size_bytes)
-        FAIL(UNDA_ERR_ARG, "this process has messages and no requests, expected unda_solver_set_requests");
-    TRY(carry(s, travel, false));
-    rank(s)->left = !engine->packed;
-    return rank(s)->left ? ranks_start(&rank(s)->requests) : UNDA_OK;
+    rank(s)->travel = *travel;
+    return own(s)->engine->exchange_begin(own(s));
 }
 
-unda_status fd_rank_arrive(unda_solver *s, const struct fd_travel *travel)
+unda_status fd_rank_arrive(unda_solver *s)
 {
-    if (!rank(s)->left) {
-        TRY(fd_slab_engine(s)->packed(own(s)));
-        TRY(ranks_start(&rank(s)->requests));
-    }
-    TRY(ranks_wait(&rank(s)->requests));
-    return carry(s, travel, true);
-}
-
-/* Two processes of a periodic grid: one message has both blocks. */
-static bool both(const unda_solver *s)
-{
-    return slabs(s)->num == 2 && cut(s, 0) && cut(s, 1);
+    return own(s)->engine->exchange_end(own(s));
 }
 
 unda_status fd_rank_message(const unda_solver *s, int32_t which, unda_message *message)
 {
     const struct fd_rank *r = rank(s);
-    int num = both(s) ? 1 : cut(s, 0) + cut(s, 1), side = both(s) ? 0 : which + !cut(s, 0);
-    if (which < 0 || which >= num)
-        FAIL(UNDA_ERR_ARG, "which is %d, expected a neighbour within 0..%d", which, num - 1);
-    *message = (unda_message){.size_bytes = sizeof *message,
-                              .num_byte = (1 + both(s)) * r->block,
-                              .rank = slab_beside(slabs(s), slabs(s)->first, side),
-                              .send = r->send + side * r->block,
-                              .receive = r->receive + (both(s) ? 0 : 1 - side) * r->block};
-    return UNDA_OK;
+    return messages_get(&r->exchange, r->num_neighbor, r->neighbor, which, message);
 }
 
 unda_status fd_rank_set_requests(unda_solver *s, const unda_requests *requests)
 {
-    TRY(ranks_check_requests(requests));
-    rank(s)->requests = *requests;
-    return UNDA_OK;
+    return messages_set_requests(&rank(s)->owned, &rank(s)->exchange, requests);
 }
 
 unda_status fd_rank_member(const unda_solver *s, int32_t which, unda_member *member)
@@ -167,7 +200,7 @@ unda_status fd_rank_member(const unda_solver *s, int32_t which, unda_member *mem
     if (which != 0)
         FAIL(UNDA_ERR_ARG, "which is %d, expected 0: this process's slab", which);
     TRY(fd_slabs_member(s, slabs(s)->first, member));
-    snprintf(member->transport, sizeof member->transport, "mpi");
+    snprintf(member->transport, sizeof member->transport, "%s", rank(s)->exchange.transport->name);
     return UNDA_OK;
 }
 
@@ -195,16 +228,21 @@ static unda_solver *shared(const unda_solver *slab)
 unda_status fd_rank_swap(unda_solver *slab, void *const out[2], void *const in[2], int64_t bytes)
 {
     const unda_solver *s = shared(slab);
-    struct fd_rank *r = s ? rank(s) : NULL;
-    for (int64_t at = 0, num; r && at < bytes; at += num) {
-        num = bytes - at < r->block ? bytes - at : r->block;
-        for (int side = 0; side < 2; side++)
-            memcpy(r->send + side * r->block, (const char *)out[side] + at, (size_t)num);
-        TRY(ranks_start(&r->requests));
-        TRY(ranks_wait(&r->requests));
+    SCRATCH char *send = NULL;
+    SCRATCH char *receive = NULL;
+    if (!s)
+        return UNDA_OK;
+    TRY(array_try(&send, slab->exchange->bytes, 1, "planes for other processes"));
+    TRY(array_try(&receive, slab->exchange->bytes, 1, "planes of other processes"));
+    for (int64_t at = 0, num; at < bytes; at += num) {
+        num = bytes - at < rank(s)->block ? bytes - at : rank(s)->block;
         for (int side = 0; side < 2; side++)
             if (cut(s, side))
-                memcpy((char *)in[side] + at, r->receive + (1 - side) * r->block, (size_t)num);
+                memcpy(send + block_at(s, side, false), (const char *)out[side] + at, (size_t)num);
+        TRY(messages_swap(slab, send, receive));
+        for (int side = 0; side < 2; side++)
+            if (cut(s, side))
+                memcpy((char *)in[side] + at, receive + block_at(s, side, true), (size_t)num);
     }
     return UNDA_OK;
 }

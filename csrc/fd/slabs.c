@@ -105,10 +105,10 @@ static unda_status cut(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct slabs *t = slabs(s);
-    fd_rank_free(s);
     EACH(s, i)
     if (slab_of(s, i)->data)
         slab_of(s, i)->engine->destroy(slab_of(s, i));
+    fd_rank_free(s);
     array_free(t->slab);
     array_free(t->values);
     arrays_free(&t->samples_owned);
@@ -154,17 +154,18 @@ static unda_status reach_neighbors(unda_solver *s)
 static unda_status create(unda_solver *s)
 {
     TRY(cut(s));
+    EACH(s, i) TRY(one(s)->base.create(slab_of(s, i)));
+    TRY(s->ranks ? fd_rank_new(s, s->ranks) : reach_neighbors(s));
     EACH(s, i)
     {
-        unda_solver *c = slab_of(s, i);
-        TRY(one(s)->base.create(c));
+        const unda_solver *c = slab_of(s, i);
         s->host_bytes += c->host_bytes;
         s->device_bytes += c->device_bytes;
         s->num_launch += c->num_launch;
         s->compile_seconds += c->compile_seconds;
         s->threads = c->threads;
     }
-    return s->ranks ? fd_rank_new(s, s->ranks) : reach_neighbors(s);
+    return UNDA_OK;
 }
 
 static unda_status retime(unda_solver *s)
@@ -338,9 +339,9 @@ static unda_status post(unda_solver *s, const struct fd_travel *travel)
     return UNDA_OK;
 }
 
-static unda_status arrive(unda_solver *s, const struct fd_travel *travel)
+static unda_status arrive(unda_solver *s)
 {
-    return slabs(s)->rank ? fd_rank_arrive(s, travel) : UNDA_OK;
+    return slabs(s)->rank ? fd_rank_arrive(s) : UNDA_OK;
 }
 
 static unda_status sending(unda_solver *s)
@@ -422,7 +423,7 @@ struct fd_travel fd_travel_all(const struct fd *fd, int array)
 unda_status fd_slabs_travel(unda_solver *s, const struct fd_travel *travel)
 {
     TRY(post(s, travel));
-    return arrive(s, travel);
+    return arrive(s);
 }
 
 unda_status fd_slabs_open(unda_solver *s)
@@ -461,7 +462,7 @@ static unda_status pass(unda_solver *s, int pass, int64_t time)
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_BORDER));
     TRY(post(s, &made));
     EACH(s, i) TRY(one(s)->pass(slab_of(s, i), pass, time, FD_INSIDE));
-    TRY(arrive(s, &made));
+    TRY(arrive(s));
     return receive(s);
 }
 

@@ -84,8 +84,8 @@ void fd_rank_free(unda_solver *s);
  * call. */
 unda_status fd_rank_unite(const unda_solver *s, void *bytes, int64_t num_byte);
 unda_status fd_rank_least(const unda_solver *s, double *value);
-/* Border planes are packed, and leave at once or, from devices, with `arrive`, which waits for those of neighbours. */
+/* Border planes leave; those of neighbours are there, before what is queued next beside the engine's stream. */
 unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel);
-unda_status fd_rank_arrive(unda_solver *s, const struct fd_travel *travel);
+unda_status fd_rank_arrive(unda_solver *s);
 
 #endif

@@ -208,10 +208,11 @@ struct gpu_product {
 unda_status gpu_blas_multiply(struct gpu_blas *blas, const struct gpu_product *product);
 
 /* ---- messages between processes, by NCCL (unda_nccl_new) ---- */
-/* What goes to a process, and as much that comes from it, in the memory of this process's device. */
+/* What goes to a process, and as much that comes from it, in the memory of this process's device. Of several messages to one
+ * process the first that is sent is the first that it receives. */
 struct gpu_message {
     int32_t rank;
-    gpu_ptr send, receive;
+    gpu_ptr send, receive; /* 0: there is none this way */
     int64_t bytes;
 };
 /* Queues all of them at once, so that none waits for another one. */

@@ -1,6 +1,6 @@
 /* nccl.c: messages from the memory of one process's device to another's, by NCCL on a stream.
  * A communicator that has failed is given up: NCCL ends what it has queued, and the other processes hear of it.
- * Not here: how NCCL is found (api.c), what is sent (solver/cuda_ranks.c). */
+ * Not here: how NCCL is found (api.c), what is sent (solver/cuda_ranks.c, fd/cuda_send.c). */
 #include "internal.h"
 
 #include <sched.h>
@@ -101,8 +101,10 @@ static unda_status queue_messages(const unda_nccl *n, void *stream, const struct
     for (int32_t i = 0; i < num; i++) {
         const struct gpu_message *m = &message[i];
         size_t bytes = (size_t)m->bytes;
-        TRY(NCCL(ncclSend, POINTER(m->send), bytes, BYTE, m->rank, n->communicator, stream));
-        TRY(NCCL(ncclRecv, POINTER(m->receive), bytes, BYTE, m->rank, n->communicator, stream));
+        if (m->send)
+            TRY(NCCL(ncclSend, POINTER(m->send), bytes, BYTE, m->rank, n->communicator, stream));
+        if (m->receive)
+            TRY(NCCL(ncclRecv, POINTER(m->receive), bytes, BYTE, m->rank, n->communicator, stream));
     }
     return UNDA_OK;
 }

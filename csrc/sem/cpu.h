@@ -116,6 +116,6 @@ unda_status sem_cpu_profile(unda_solver *s, int64_t num_run, unda_profile *profi
 unda_status sem_cpu_exchange_begin(unda_solver *s);
 unda_status sem_cpu_exchange_end(unda_solver *s);
 unda_status sem_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
-unda_status sem_cpu_join_rank(unda_solver *part);
+unda_status sem_cpu_join_rank(unda_solver *part, const unda_ranks *ranks);
 
 #endif

@@ -170,7 +170,7 @@ void sem_graph_free(struct sem_cuda *t);
 void sem_cuda_list_cut(const struct sem *sem, int region, struct sem_cuda_region *r, struct gpu_wants *wants);
 unda_status sem_cuda_fill_cut(unda_solver *s, int region);
 unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport);
-unda_status sem_cuda_join_rank(unda_solver *part);
+unda_status sem_cuda_join_rank(unda_solver *part, const unda_ranks *ranks);
 
 /* cuda_team.c */
 unda_status sem_cuda_run_team(unda_solver *team, int64_t num_step);

@@ -35,7 +35,7 @@ unda_status sem_cuda_launch_team(unda_solver *s, const struct sem_pass *pass)
 static unda_status sync(const struct sem_team *team)
 {
     EACH_PART(team, part)
-    TRY(gpu_sync(tables(part)->stream));
+    TRY(cuda_exchange_wait(part, tables(part)->stream));
     return UNDA_OK;
 }
 

@@ -68,7 +68,8 @@ unda_status sem_cpu_join(unda_solver *const *part, int32_t num_part, int transpo
     return UNDA_OK;
 }
 
-unda_status sem_cpu_join_rank(unda_solver *part)
+unda_status sem_cpu_join_rank(unda_solver *part, const unda_ranks *ranks)
 {
+    (void)ranks; /* there is one way */
     return messages_on_host(&tables(part)->owned, part->exchange, sem_tables(part)->cut->num_neighbor);
 }

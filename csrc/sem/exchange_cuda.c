@@ -1,5 +1,5 @@
 /* exchange_cuda.c: forces on nodes that parts share, on CUDA devices: packed as sums of what a part's tiles left of them,
- * added up in the order of parts. Not here: how messages travel (solver/cuda_exchange.c). Next: cuda/sem/nodes.cu. */
+ * added up in the order of parts. Not here: how messages travel (solver/cuda_exchange.c, cuda_ranks.c). Next: cuda/sem/nodes.cu. */
 #include "../solver/cuda_exchange.h"
 #include "cuda.h"
 
@@ -125,22 +125,22 @@ unda_status sem_cuda_fill_cut(unda_solver *s, int region)
 static unda_status new_exchange(unda_solver *part)
 {
     int32_t num_neighbor = sem_tables(part)->cut->num_neighbor;
-    TRY(cuda_exchange_new(part, tables(part)->gpu, tables(part)->stream, num_neighbor));
+    TRY(cuda_exchange_new(part, tables(part)->gpu, tables(part)->stream, NULL, num_neighbor));
     struct cuda_exchange *x = part->exchange->of;
     x->pack = pack;
     x->unpack = unpack;
     return UNDA_OK;
 }
 
-unda_status sem_cuda_join_rank(unda_solver *part)
+unda_status sem_cuda_join_rank(unda_solver *part, const unda_ranks *ranks)
 {
     TRY(new_exchange(part));
-    return cuda_exchange_join_rank(part);
+    return cuda_exchange_join_rank(part, ranks, sem_tables(part)->cut->neighbor);
 }
 
 unda_status sem_cuda_join(unda_solver *const *part, int32_t num_part, int transport)
 {
-    SCRATCH int32_t **neighbor = NULL;
+    SCRATCH const int32_t **neighbor = NULL;
     TRY(array_try(&neighbor, num_part, sizeof *neighbor, "exchange"));
     for (int32_t p = 0; p < num_part; p++) {
         neighbor[p] = sem_tables(part[p])->cut->neighbor;

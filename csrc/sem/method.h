@@ -50,8 +50,8 @@ struct sem_engine {
     /* Of a team, whose parts have this engine (team.h): the steps of a call; accelerate. */
     unda_status (*run_team)(unda_solver *team, int64_t num_step);
     unda_status (*accelerate_team)(unda_solver *team, int64_t time);
-    /* Of a process's part, where the buffers of its messages are made. */
-    unda_status (*join_rank)(unda_solver *part);
+    /* Of a process's part: makes the buffers of its messages (rank.h). */
+    unda_status (*join_rank)(unda_solver *part, const unda_ranks *ranks);
     const struct sem_krylov *krylov_team; /* of: the team. NULL: vectors on the host */
 };
 extern const struct sem_engine sem_cpu, sem_cuda;

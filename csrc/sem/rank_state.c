@@ -122,17 +122,19 @@ static unda_status check_level(unda_solver *s, int level, void *const levels[NUM
 {
     unda_solver *part = own_part(s);
     const struct sem_cut *cut = sem_tables(part)->cut;
-    const struct exchange *x = part->exchange;
+    SCRATCH void *own = NULL;
+    SCRATCH void *theirs = NULL;
+    TRY(array_try(&own, part->exchange->bytes, 1, "values of common nodes"));
+    TRY(array_try(&theirs, part->exchange->bytes, 1, "values of common nodes"));
     EACH_COMMON(cut, kind, c, k)
     for (int j = 0, dim = sem_tables(part)->region[kind].dim; j < dim; j++)
-        real_put(s, x->message[0], c->word[k] + j,
+        real_put(s, own, c->word[k] + j,
                  real_get(s, levels[kind][level], (int64_t)c->node[c->item[k]] * dim + j));
-    TRY(messages_begin(part));
-    TRY(messages_end(part));
+    TRY(messages_swap(part, own, theirs));
     EACH_COMMON(cut, kind, c, k)
     for (int j = 0, dim = sem_tables(part)->region[kind].dim; j < dim; j++) {
         double here = real_get(s, levels[kind][level], (int64_t)c->node[c->item[k]] * dim + j);
-        double there = real_get(s, x->message[1], c->word[k] + j);
+        double there = real_get(s, theirs, c->word[k] + j);
         if (differ(here, there))
             FAIL(UNDA_ERR_INTERNAL,
                  "a node of process %d has %.17g in one and %.17g in the other that has it, expected one "
@@ -270,8 +272,8 @@ static unda_status create(unda_solver *s)
     s->host_bytes = sem_rank_leads(s) ? sem_team_host_bytes(s) : 0;
     TRY(sem_team_new_levels(s));
     TRY(sem_team_new_engines(s));
-    TRY(sem_engine(part)->join_rank(part));
-    s->device_bytes += part->device_bytes;
+    TRY(sem_engine(part)->join_rank(part, &sem_rank_of(s)->ranks));
+    sem_team_add_bytes(s);
     TRY(solver_add_hook(s, sem_team_after_step, NULL));
     TRY(sem_rank_work(s, find_stable, NULL));
     TRY(ranks_share(&sem_rank_of(s)->ranks, &s->dt_stable, sizeof s->dt_stable));

@@ -4,6 +4,7 @@
 #include "rank.h"
 
 #include "../base/parallel.h"
+#include "../solver/cuda_exchange.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,8 +161,8 @@ unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
         TRY(part->engine->forecast(part));
         *host += part->host_bytes;
         device[p] = part->device_bytes;
-        if (part->options.device != UNDA_DEVICE_CPU) /* cuda_exchange.c */
-            device[p] += (s->split->transport == UNDA_TRANSPORT_HOST ? 4 : 2) * part->exchange->bytes;
+        if (part->options.device != UNDA_DEVICE_CPU)
+            cuda_exchange_bytes(part->exchange, s->split->transport == UNDA_TRANSPORT_HOST, host, &device[p]);
     }
     return UNDA_OK;
 }
@@ -185,11 +186,19 @@ unda_status sem_team_new_engines(unda_solver *s)
         unda_solver *part = team->part[p];
         TRY(part->engine->create(part));
         s->threads = part->threads > s->threads ? part->threads : s->threads;
-        s->host_bytes += part->host_bytes;
         s->num_launch += part->num_launch;
         s->compile_seconds += part->compile_seconds;
     }
     return UNDA_OK;
+}
+
+void sem_team_add_bytes(unda_solver *s)
+{
+    const struct sem_team *team = sem_team_of(s);
+    for (int32_t p = 0; p < team->num_part; p++) {
+        s->host_bytes += team->part[p]->host_bytes;
+        s->device_bytes += team->part[p]->device_bytes;
+    }
 }
 
 static unda_status create(unda_solver *s)
@@ -199,8 +208,7 @@ static unda_status create(unda_solver *s)
     TRY(sem_team_new_levels(s));
     TRY(sem_team_new_engines(s));
     TRY(sem_engine(team->part[0])->join(team->part, team->num_part, s->split->transport));
-    for (int32_t p = 0; p < team->num_part; p++) /* with what the exchange takes */
-        s->device_bytes += team->part[p]->device_bytes;
+    sem_team_add_bytes(s);
     s->split = NULL;
     TRY(solver_add_hook(s, sem_team_after_step, NULL));
     return sem_find_stable(s);

@@ -37,6 +37,8 @@ void sem_team_free(struct sem_team *team);
 void sem_link_parts(unda_solver *const *part, int32_t num_part);
 /* What the engine of one process of many has alike. */
 unda_status sem_team_new_exchange(unda_solver *part);
+/* Bytes that parts take, once they have joined. */
+void sem_team_add_bytes(unda_solver *s);
 unda_status sem_team_after_step(unda_solver *s, void *of);
 int64_t sem_team_host_bytes(const unda_solver *s);
 unda_status sem_team_new_levels(unda_solver *s);

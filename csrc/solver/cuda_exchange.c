@@ -1,42 +1,56 @@
-/* cuda_exchange.c: messages between parts on CUDA devices, in order and in memory. Not here: what is packed
- * (sem/exchange_cuda.c). */
+/* cuda_exchange.c: messages between parts on CUDA devices: their order, their memory, and ways within a process. Not here:
+ * between processes (cuda_ranks.c), what is packed (dg/, sem/exchange_cuda.c, fd/cuda_send.c). */
 #include "cuda_exchange.h"
-#include "messages.h"
-
-#include <string.h>
 
 static struct cuda_exchange *own(const unda_solver *s)
 {
-    return s->exchange->of;
+    return cuda_exchange_of(s);
 }
 
 /* ---- in a stage ---- */
 
+unda_status cuda_exchange_follow(unda_solver *s)
+{
+    TRY(gpu_event_record(own(s)->ready, own(s)->first));
+    return gpu_stream_wait(own(s)->stream, own(s)->ready);
+}
+
+static unda_status if_any(unda_status (*function)(unda_solver *s), unda_solver *s)
+{
+    return function ? function(s) : UNDA_OK;
+}
+
 unda_status cuda_exchange_begin(unda_solver *s)
 {
-    struct exchange *x = s->exchange;
-    struct cuda_exchange *c = own(s);
-    TRY(gpu_event_record(c->ready, c->first));
-    TRY(gpu_stream_wait(c->stream, c->ready));
+    const struct exchange *x = s->exchange;
+    const struct cuda_exchange *c = own(s);
+    TRY(c->beside ? gpu_event_record(c->ready, c->first) : cuda_exchange_follow(s));
     for (int32_t i = 0; i < c->num_neighbor; i++)
         TRY(c->pack(s, i, x->link[i].to[x->turn]));
-    if (x->transport->begin)
-        TRY(x->transport->begin(s));
+    TRY(if_any(x->transport->begin, s));
+    TRY(if_any(c->leave, s));
     return gpu_event_record(c->sent, c->stream);
 }
 
 unda_status cuda_exchange_end(unda_solver *s)
 {
     struct exchange *x = s->exchange;
-    struct cuda_exchange *c = own(s);
+    const struct cuda_exchange *c = own(s);
     for (int32_t i = 0; i < c->num_neighbor && c->neighbor[i]; i++)
-        TRY(gpu_stream_wait(c->stream, c->neighbor[i]->sent));
-    if (x->transport->end)
-        TRY(x->transport->end(s));
+        TRY(gpu_stream_wait(c->stream, own(c->neighbor[i])->sent));
+    TRY(if_any(x->transport->end, s));
+    TRY(if_any(c->arrive, s));
     TRY(c->unpack(s, x->from[x->turn]));
     x->turn ^= 1;
+    if (c->beside)
+        return UNDA_OK;
     TRY(gpu_event_record(c->received, c->stream));
     return gpu_stream_wait(c->first, c->received);
+}
+
+unda_status cuda_exchange_wait(unda_solver *s, struct gpu_stream *stream)
+{
+    return own(s)->nccl ? gpu_nccl_sync(own(s)->nccl, stream) : gpu_sync(stream);
 }
 
 /* ---- by way of the host ---- */
@@ -56,33 +70,13 @@ static unda_status from_host(unda_solver *s)
     const struct cuda_exchange *c = own(s);
     gpu_ptr to = c->from[x->turn];
     for (int32_t i = 0; i < c->num_neighbor; i++) {
-        TRY(gpu_upload_async(c->stream, to, c->neighbor[i]->host[x->turn] + c->there[i], x->link[i].bytes));
+        TRY(gpu_upload_async(c->stream, to, own(c->neighbor[i])->host[x->turn] + c->there[i],
+                             x->link[i].bytes));
         to += (gpu_ptr)x->link[i].bytes;
     }
     return UNDA_OK;
 }
 
-/* ---- between processes ---- */
-
-static unda_status to_message(unda_solver *s)
-{
-    const struct exchange *x = s->exchange;
-    return x->bytes ? gpu_download_async(own(s)->stream, x->message[0], own(s)->packed[x->turn], x->bytes)
-                    : UNDA_OK;
-}
-
-/* The host waits, while the first stream has work. What was received before has left the host by then. */
-static unda_status from_message(unda_solver *s)
-{
-    const struct exchange *x = s->exchange;
-    TRY(gpu_sync(own(s)->stream));
-    TRY(messages_begin(s));
-    TRY(messages_end(s));
-    return x->bytes ? gpu_upload_async(own(s)->stream, own(s)->from[x->turn], x->message[1], x->bytes)
-                    : UNDA_OK;
-}
-
-static const struct transport between = {.name = "mpi by host", .begin = to_message, .end = from_message};
 static const struct transport peer = {.name = "peer"};
 static const struct transport host = {.name = "host", .begin = to_host, .end = from_host};
 
@@ -99,14 +93,16 @@ void cuda_exchange_free(unda_solver *s)
     gpu_event_free(c->ready);
     gpu_event_free(c->sent);
     gpu_event_free(c->received);
-    gpu_stream_free(c->stream);
+    gpu_stream_free(c->made);
     array_free(c->neighbor);
     array_free(c->there);
+    array_free(c->message);
     array_free(c);
     s->exchange->of = NULL;
 }
 
-unda_status cuda_exchange_new(unda_solver *s, struct gpu *gpu, struct gpu_stream *first, int32_t num_neighbor)
+unda_status cuda_exchange_new(unda_solver *s, struct gpu *gpu, struct gpu_stream *first,
+                              struct gpu_stream *beside, int32_t num_neighbor)
 {
     struct cuda_exchange *c;
     TRY(array_try(&s->exchange->of, 1, sizeof *c, "exchange"));
@@ -114,7 +110,9 @@ unda_status cuda_exchange_new(unda_solver *s, struct gpu *gpu, struct gpu_stream
     c->gpu = gpu;
     c->first = first;
     c->num_neighbor = num_neighbor;
-    TRY(gpu_stream_new_first(&c->stream, gpu));
+    if (!beside)
+        TRY(gpu_stream_new_first(&c->made, gpu));
+    c->stream = beside ? beside : c->made;
     TRY(gpu_event_new_order(&c->ready, gpu));
     TRY(gpu_event_new_order(&c->sent, gpu));
     TRY(gpu_event_new_order(&c->received, gpu));
@@ -122,8 +120,13 @@ unda_status cuda_exchange_new(unda_solver *s, struct gpu *gpu, struct gpu_stream
     return array_try(&c->there, num_neighbor, sizeof *c->there, "exchange");
 }
 
-/* Where messages arrive and, by way of the host, where they are packed. */
-static unda_status make_room(unda_solver *s, bool by_host)
+void cuda_exchange_bytes(const struct exchange *x, bool by_host, int64_t *host, int64_t *device)
+{
+    *host += by_host ? 2 * x->bytes : 0;
+    *device += (by_host ? 4 : 2) * x->bytes;
+}
+
+unda_status cuda_exchange_make_room(unda_solver *s, bool by_host)
 {
     struct exchange *x = s->exchange;
     struct cuda_exchange *c = own(s);
@@ -142,26 +145,17 @@ static unda_status make_room(unda_solver *s, bool by_host)
             at += x->link[i].bytes;
         }
     }
-    s->device_bytes += (by_host ? 4 : 2) * x->bytes;
-    return UNDA_OK;
-}
-
-unda_status cuda_exchange_join_rank(unda_solver *part)
-{
-    TRY(make_room(part, true));
-    part->exchange->transport = &between;
-    for (int i = 0; i < 2; i++)
-        part->exchange->message[i] = own(part)->host[i];
+    cuda_exchange_bytes(x, by_host, &s->host_bytes, &s->device_bytes);
     return UNDA_OK;
 }
 
 /* Each message's place in its neighbour's list. */
-static void link_part(unda_solver *const *part, int32_t p, int32_t *const *neighbor, bool by_host)
+static void link_part(unda_solver *const *part, int32_t p, const int32_t *const *neighbor, bool by_host)
 {
     struct cuda_exchange *c = own(part[p]);
     for (int32_t i = 0; i < c->num_neighbor; i++) {
         const unda_solver *other = part[neighbor[p][i]];
-        c->neighbor[i] = own(other);
+        c->neighbor[i] = part[neighbor[p][i]];
         c->there[i] = 0;
         for (int32_t k = 0; neighbor[neighbor[p][i]][k] != p; k++)
             c->there[i] += other->exchange->link[k].bytes;
@@ -170,26 +164,12 @@ static void link_part(unda_solver *const *part, int32_t p, int32_t *const *neigh
     }
 }
 
-/* Equal devices have the same kernels, and these the same bits. */
-static unda_status check_equal(const unda_solver *one, const unda_solver *other)
-{
-    const unda_device_info *a = gpu_info(own(one)->gpu), *b = gpu_info(own(other)->gpu);
-    if (a->compute_capability != b->compute_capability || a->num_sm != b->num_sm ||
-        strcmp(a->name, b->name) != 0)
-        FAIL(UNDA_ERR_ARG,
-             "devices %d (%s, %d SMs) and %d (%s, %d SMs) differ, expected equal ones: parts wait for each "
-             "other, "
-             "and their kernels' bits must be the same",
-             one->options.device, a->name, a->num_sm, other->options.device, b->name, b->num_sm);
-    return UNDA_OK;
-}
-
-unda_status cuda_exchange_join(unda_solver *const *part, int32_t num_part, int32_t *const *neighbor,
+unda_status cuda_exchange_join(unda_solver *const *part, int32_t num_part, const int32_t *const *neighbor,
                                int transport)
 {
     bool reached = transport != UNDA_TRANSPORT_HOST;
     for (int32_t p = 0; p < num_part; p++) {
-        TRY(check_equal(part[0], part[p]));
+        TRY(gpu_check_equal(own(part[0])->gpu, own(part[p])->gpu));
         for (int32_t i = 0; i < own(part[p])->num_neighbor && reached; i++)
             TRY(gpu_reach(own(part[p])->gpu, own(part[neighbor[p][i]])->gpu, &reached));
     }
@@ -197,7 +177,7 @@ unda_status cuda_exchange_join(unda_solver *const *part, int32_t num_part, int32
         FAIL(UNDA_ERR_DEVICE,
              "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
     for (int32_t p = 0; p < num_part; p++)
-        TRY(make_room(part[p], !reached));
+        TRY(cuda_exchange_make_room(part[p], !reached));
     for (int32_t p = 0; p < num_part; p++)
         link_part(part, p, neighbor, !reached);
     return UNDA_OK;

@@ -8,7 +8,7 @@
  *
  * Buffers stay where they are. Two take turns, so that a part may send while its neighbour still unpacks what it sent
  * before: it cannot be two stages ahead, since it waits for what the neighbour sends.
- * Next: dg/exchange_cpu.c, dg/exchange_cuda.c; dg/team.c, which calls both. */
+ * Next: dg/exchange_cpu.c; cuda_exchange.h, on devices; dg/team.c, which calls both. */
 #ifndef UNDA_EXCHANGE_H
 #define UNDA_EXCHANGE_H
 
@@ -25,8 +25,8 @@ struct transport {
     const char *name;
     unda_status (*begin)(unda_solver *part); /* may be NULL */
     unda_status (*end)(unda_solver *part);   /* may be NULL */
-    /* NULL, or waits for the engine's stream at the end of a call, unless messages cannot come any more. */
-    unda_status (*wait)(unda_solver *part);
+    /* Of messages in a device's memory: host memory `out` in their place, and `in` of the neighbours; else NULL. */
+    unda_status (*swap)(unda_solver *part, const void *out, void *in);
 };
 
 struct exchange {

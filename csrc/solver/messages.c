@@ -3,6 +3,8 @@
 
 #include "ranks.h"
 
+#include <string.h>
+
 unda_status messages_begin(unda_solver *part)
 {
     const unda_requests *r = part->exchange->requests;
@@ -14,6 +16,20 @@ unda_status messages_begin(unda_solver *part)
 unda_status messages_end(unda_solver *part)
 {
     return ranks_wait(part->exchange->requests);
+}
+
+unda_status messages_swap(unda_solver *part, const void *out, void *in)
+{
+    const struct exchange *x = part->exchange;
+    if (x->transport->swap)
+        return x->transport->swap(part, out, in);
+    if (x->bytes)
+        memcpy(x->message[0], out, (size_t)x->bytes);
+    TRY(messages_begin(part));
+    TRY(messages_end(part));
+    if (x->bytes)
+        memcpy(in, x->message[1], (size_t)x->bytes);
+    return UNDA_OK;
 }
 
 static const struct transport messages = {.name = "mpi", .begin = messages_begin, .end = messages_end};

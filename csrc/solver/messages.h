@@ -9,6 +9,9 @@
 /* Begin and end of a transport. */
 unda_status messages_begin(unda_solver *part);
 unda_status messages_end(unda_solver *part);
+/* Outside of stages: `out` to neighbours, `in` from them, host memory of exchange.bytes as messages stand one after the
+ * other. */
+unda_status messages_swap(unda_solver *part, const void *out, void *in);
 /* Messages in the order of neighbours, whose links have their bytes: packed at `send`, on the host or a device, and
  * received at `receive`. */
 void messages_place(struct exchange *x, int32_t num_neighbor, uintptr_t send, uintptr_t receive);

@@ -60,10 +60,7 @@ class One:
         ({"unite": _core.NULL}, "unite is NULL, expected a function that all processes call"),
         ({"num": 4}, "4 slabs of a grid of 20 planes along x, expected at least 6 planes each"),
         ({"kernel": "tiled"}, "kernel tiled takes several steps at once"),
-        (
-            {"transport": lib.UNDA_TRANSPORT_MPI},
-            "transport is 3, expected 0 .auto. or 2 .host.: planes of grids",
-        ),
+        ({"transport": lib.UNDA_TRANSPORT_PEER}, "transport is 1 between processes, expected 0 .auto."),
     ],
 )
 def test_a_process_that_cannot_be_is_refused(given, message):

@@ -1,7 +1,7 @@
 """Promises about processes that send from device to device: bits of one process, refusals, faults.
 
-On the stand-in there are three devices, and messages by NCCL go through sockets. Not here: by way of the
-host (test_mpi_bits.py), NCCL within one process (gpu/test_gpu_loading.py).
+On the stand-in there are three devices, and messages by NCCL go through sockets. Not here: SEM and FD
+(test_mpi_ways.py), by way of the host (test_mpi_bits.py), NCCL within one process (gpu/test_gpu_loading.py).
 """
 
 import json

@@ -77,7 +77,7 @@ sim = make()
 all_raise(unda.ArgumentError, "check() looks at the whole problem", sim.check)
 all_raise(unda.ArgumentError, "one device", lambda: unda.SEM(
     mesh, medium, comm=comm, device=["cpu", "cpu"]))
-all_raise(unda.ArgumentError, "go by way of the host", lambda: make(transport="nccl"))
+all_raise(unda.ArgumentError, "transport is 'nccl' on the CPU", lambda: make(transport="nccl"))
 all_raise(unda.ArgumentError, "expected a communicator", lambda: unda.SEM(mesh, medium, comm=3))
 all_raise(unda.ArgumentError, "ends in .pvtu", lambda: sim.write_vtu("wave.vtu"))
 all_raise(unda.ArgumentError, "expected the same calls", lambda: sim.step(2) if bad else sim.energy())

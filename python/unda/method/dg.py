@@ -31,7 +31,6 @@ from .mesh_simulation import MeshSimulation
 from .rank_points import RankPoints, same_medium
 from .solver import forecast
 from .team import team_of
-from .transport import choose_way
 
 
 class DG(MeshSimulation):
@@ -184,13 +183,9 @@ class DG(MeshSimulation):
         points = MeshPoints if self.ranks is None else RankPoints
         self._points = points(mesh, medium, self._material, boundaries, self.degree)
         self._new_solver(
-            options,
-            flag("allow_unstable", given.allow_unstable),
-            mesh._handle,
-            team._given() if team else _core.NULL,
+            given, options, mesh._handle, team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,
-            None if self.ranks is None else choose_way(given.transport, given.device, self.ranks),
-        )
+        )  # fmt: skip
         self.num_node = int(self._solver.info().num_node)
         if team is not None:
             nodes = int(lib.unda_element_num_face_node(SHAPES[mesh.shape], self.degree))

@@ -20,7 +20,7 @@ from ..limits import choose_device
 from ..problem.grid import Block, Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
-from . import grid_check, grid_plane, norms, speed
+from . import grid_blowup, grid_check, grid_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
@@ -86,8 +86,8 @@ class FD(Simulation):
         Measure kernels and settings once (CUDA).
     allow_unstable : bool
         Accept a dt above the stable limit.
-    comm : mpi4py.MPI.Intracomm, optional
-        As for `DG`.
+    comm, transport
+        As for `DG`; transport with comm alone.
 
     Attributes
     ----------
@@ -141,6 +141,7 @@ class FD(Simulation):
         tune: bool = False,
         allow_unstable: bool = False,
         comm: Any = None,
+        transport: Literal["auto", "host", "nccl", "mpi"] = "auto",
     ) -> None:
         given = Given(locals())
         ranks = take_ranks(given)
@@ -186,7 +187,7 @@ class FD(Simulation):
         if self.ranks is not None:
             refuse_other(self.ranks, medium, options, grid_options)
             self._part = RankGrid(grid, self.ranks)
-        self._new_solver(options, allow, team=slabs._given() if slabs else _core.NULL, part=self._part)
+        self._new_solver(given, options, team=slabs._given() if slabs else _core.NULL, part=self._part)
         if self._part is not None:
             low = self._sides["xmin"]
             self._part.take(self._solver, 0 if isinstance(low, str) else low.width + self._scheme.layer_end)
@@ -525,26 +526,7 @@ class FD(Simulation):
         return grid_check.check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
-        common = self._blowup()[1] | {"node": 0}
-        node, when = common["element"], common["time"]
-        if node < 0:
-            return UnstableError(f"{message} in a layer, t = {when:.6g} s", **common)
-        index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))
-        parts = zip(self.grid.origin, index, self.grid.spacing, strict=True)
-        place = tuple(o + i * h for o, i, h in parts)
-        try:
-            values = self._material.planes(index[0], 1)[0][index[1:]]
-            _, highest = self._material.speeds()
-        except ArgumentError:  # the material has changed: its value at the time is unknown
-            return UnstableError(
-                f"{message} {index} at {place} m, t = {when:.6g} s", **common, coordinates=place
-            )
-        material = dict(zip(self.medium.parameters, map(float, values), strict=True))
-        local_cfl = self.dt / self._uniform_dt * float(self.medium._speeds(values[None]).max()) / highest
-        return UnstableError(
-            f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
-            **common, coordinates=place, material=material, local_cfl=local_cfl,
-        )  # fmt: skip
+        return grid_blowup.unstable(self, message)
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         self._refuse_part("a slice")

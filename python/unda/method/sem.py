@@ -131,7 +131,7 @@ class SEM(MeshSimulation):
         dtype: Precision = "float32",
         device: str | Sequence[str] = "auto",
         partition: Literal["curve", "metis"] | Partition = "curve",
-        transport: Literal["auto", "peer", "host"] = "auto",
+        transport: Literal["auto", "peer", "host", "nccl", "mpi"] = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
@@ -150,11 +150,6 @@ class SEM(MeshSimulation):
         """Make the simulation of these arguments of the constructor."""
         team, whole = team_of(given) if self.ranks is None else None, None
         if self.ranks is not None:
-            if given.transport not in ("auto", "host"):
-                raise ArgumentError(
-                    f"transport is {given.transport!r}; SEM's messages between processes go by way of the "
-                    "host, expected 'auto' or 'host'"
-                )
             whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
             given.medium, self._medium_config = same_medium(given.mesh, given.medium, given.degree)
         options, material, self._boundaries, chosen = sem_options(given)
@@ -173,8 +168,8 @@ class SEM(MeshSimulation):
         self._points = points(mesh, medium, self._material, self._boundaries, self.degree)
         self._points.fields = self._known
         self._new_solver(
+            given,
             sem_options(whole)[0] if whole is not None else options,  # process 0 makes the tables for all
-            flag("allow_unstable", given.allow_unstable),
             mesh._handle,
             team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,

@@ -36,6 +36,7 @@ from .slabs import Slabs
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
 from .team import Team
+from .transport import choose_way
 
 if TYPE_CHECKING:
     from typing import Self
@@ -123,12 +124,12 @@ class Simulation(Fixed, Pictures):
     # ---- creation ----
 
     def _new_solver(
-        self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL, team: Any = _core.NULL,
-        part: Any = None, way: Any = None,
-    ) -> None:  # fmt: skip
+        self, given: Given, options: Any, mesh: Any = _core.NULL, team: Any = _core.NULL, part: Any = None
+    ) -> None:
         """Make the library's solver; mesh, team: the library's; part: what a process has."""
+        way = None if part is None else choose_way(given.transport, given.device, part.ranks)
         self._guard, self._solver = Alone(), Solver(mesh, options, team, part, way)
-        self._take_dt(allow_unstable)
+        self._take_dt(flag("allow_unstable", given.allow_unstable))
 
     def _take_dt(self, allow_unstable: bool) -> None:
         """Take dt and its limit from the library; raise if dt is above, unless that is allowed."""

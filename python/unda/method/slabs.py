@@ -106,6 +106,11 @@ class Slabs:
 
 def slabs_of(given: Given) -> Slabs | None:
     """Return the slabs that arguments of FD ask for, and make `given.device` one device."""
+    if given.comm is None and given.transport != "auto":
+        raise ArgumentError(
+            f"transport is {given.transport!r} in one process, expected comm= with it: from device to device "
+            "planes are copied by the driver"
+        )
     devices = several(given.device)
     if len(devices) < 2:
         given.device = devices[0] if devices else given.device
