@@ -190,7 +190,7 @@ class Ranks:
     def united(self, array: np.ndarray) -> np.ndarray:
         """Return an array whose rows are 0 but in one process, with all of them."""
         self.meet("united")
-        whole = np.array(array)
+        whole = np.array(array, order="C")  # of which reshape makes a view
         self._or([whole.reshape(-1).view(np.uint8), self._mpi.BYTE])
         return whole
 

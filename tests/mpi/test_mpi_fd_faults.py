@@ -88,8 +88,6 @@ refused("only the scalar scheme on CUDA devices has windows", lambda: make(windo
 refused("each process has one device", lambda: make(device=["cpu", "cpu"]))
 refused("tunes nothing", lambda: make(tune=True))
 sim = make()
-refused("check() looks at the whole problem", sim.check)
-refused("a slice looks at the whole problem", lambda: sim._plane("p", 1, 20.0, 9))  # of pictures and films
 refused("expected the kernels of one device", sim.profile)
 refused("p has shape (4, 4, 4)", lambda: sim.set(p=np.ones((4, 4, 4))))
 refused("expected points from", lambda: sim.sample([(-9.0, 0.0, 0.0)]))

@@ -274,10 +274,6 @@ class FD(Simulation):
         """Return the chunks of the grid that have planes of this process."""
         return chunks(self.grid) if self._part is None else self._part.chunks()
 
-    def _most(self, value: float) -> float:
-        """Return the largest value of all processes."""
-        return float(value) if self.ranks is None else self.ranks.most(value)
-
     @property
     def padded(self) -> tuple[int, int, int]:
         """Nodes along x, y, z with layers."""
@@ -521,8 +517,9 @@ class FD(Simulation):
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
-        self._refuse_part("check()")
-        return grid_check.check(self)
+        if self.ranks is None:
+            return grid_check.check(self)
+        return self.ranks.first("check", lambda: grid_check.check(self))  # each process knows all of it
 
     def _blown_up(self, message: str) -> UnstableError:
         common = self._blowup()[1] | {"node": 0}
@@ -547,5 +544,4 @@ class FD(Simulation):
         )  # fmt: skip
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        self._refuse_part("a slice")
         return grid_plane.plane(self, field, axis, value)
