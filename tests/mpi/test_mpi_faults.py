@@ -151,3 +151,47 @@ sim.run(steps=10**7)
     assert cause in done.stdout + done.stderr or (
         cause == "signal 9" and "KILLED BY" in done.stdout + done.stderr
     )
+
+
+ENDS = """
+def ends():
+    if bad:
+        END
+"""
+MADE = """
+sim = make()
+sim.step(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "others", "cause"),
+    [
+        (MADE, "sys.exit()", "sim.step(100)", "has ended, while process 0 waits for it"),
+        (MADE, "sys.exit(1)", "make()", "has ended, while process 0 waits for it"),
+        ("", "raise RuntimeError('out of luck')", "make()", "process 2 of MPI.COMM_WORLD has failed"),
+    ],
+)
+def test_a_process_that_ends_outside_of_calls_ends_all(tmp_path, begin, end, others, cause):
+    """Between two calls, or before it has a simulation with the others."""
+    done = job(tmp_path, ENDS.replace("END", end) + begin + "ends()\n" + others)
+    assert done.returncode != 0
+    assert cause in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_processes_may_end_one_after_the_other(tmp_path):
+    """And so may forks of them."""
+    passes(tmp_path, MADE + """
+import time
+other = unda.scatter(mesh, comm)
+half = comm.Split(bad)
+if not bad:
+    unda.scatter(mesh, half)
+from unda._rank_end import WATCH
+if os.fork() == 0:
+    WATCH._leave()
+    os._exit(0)
+assert os.wait()[1] == 0
+time.sleep(0.2 * comm.rank)
+sys.exit(0)
+""")  # fmt: skip
