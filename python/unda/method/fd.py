@@ -156,9 +156,11 @@ class FD(Simulation):
         if flag("tune", given.tune):
             from .tune import tuned_grid
 
-            if slabs is not None:
+            if slabs is not None or self.ranks is not None:
                 raise ArgumentError(
-                    "tune is True on several devices, whose slabs take kernel 'step' alone; expected False"
+                    "tune is True on several devices, or with comm=, where slabs take kernel 'step' alone; "
+                    "expected False: tune a grid of a slab's planes on one device, and give the options that "
+                    "its config has as kernel_options="
                 )
             given.device = choose_device(given.device)
             same = given.some(
