@@ -34,6 +34,30 @@ def start(num, script, *arguments, folder=None, seconds=100, **environment):
     )  # fmt: skip
 
 
+def job(num, folder, text, **more):
+    """The same of a script given as text, in a folder."""
+    script = folder / "job.py"
+    script.write_text(text)
+    return start(num, script, folder=folder, **more)
+
+
+def passes(num, folder, text, **more):
+    """A script given as text ends well in so many processes; the result of subprocess.run."""
+    done = job(num, folder, text, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def all_raise(kind, words, work):
+    """For such scripts: work raises this exception, with these words."""
+    try:
+        work()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("a process went on")
+
+
 def whole(sim):
     """What a function that makes a state looks at: the whole mesh, and the materials on it."""
     mesh = sim.whole_mesh

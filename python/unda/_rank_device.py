@@ -14,12 +14,8 @@ from .limits import choose_device, device_info, num_devices
 
 def share_devices(given: Any, ranks: Ranks) -> None:
     """Make `given.device` that of this process, and `given.threads` its share; raise if devices differ."""
-    tune = getattr(given, "tune", False)  # no argument of SEM
-    if not isinstance(given.device, str) or given.device == "cuda:all" or tune:
-        raise ArgumentError(
-            f"device is {given.device!r}, tune {tune!r}; with comm= each process has one device, and "
-            "tunes nothing"
-        )
+    if not isinstance(given.device, str) or given.device == "cuda:all":
+        raise ArgumentError(f"device is {given.device!r}; with comm= each process has one device")
     if given.threads is None:
         given.threads = ranks.threads
     given.device = ranks.together("device", lambda: _own_device(given.device, ranks))

@@ -1,8 +1,8 @@
 """Processes that share a problem: what they tell each other outside of a stage, and how they fail together.
 
 Every process makes the same calls in the same order. Each call ends by meeting: if one process fails, all
-raise what it has found. Not here: messages of a stage (method/messages.py), what travels then
-(csrc/solver/exchange.h).
+raise what it has found. Not here: processes that end (_rank_end.py), messages of a stage
+(method/messages.py), what travels then (csrc/solver/exchange.h).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import os
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
@@ -19,10 +18,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _core, errors
+from ._rank_end import WATCH, word
 from .errors import ArgumentError, Error
 
 _Found = TypeVar("_Found")
-_WORD = 2**31 - 1  # where names are compared as numbers
 
 
 def _told(error: BaseException) -> tuple[str, str]:
@@ -58,19 +57,25 @@ class Ranks:
             raise ArgumentError("comm= needs mpi4py: pip install 'unda-waves[mpi]'") from None
         if not isinstance(comm, MPI.Intracomm):
             raise ArgumentError(f"comm is {comm!r}, expected a communicator such as MPI.COMM_WORLD of mpi4py")
-        self.given, self.comm = comm, comm.Dup()
-        self.rank, self.size = int(self.comm.rank), int(self.comm.size)
         self._mpi: Any = MPI
         self._failure: BaseException | None = None  # of a callback, which cannot raise
-        _end_with_one()
+        earlier = WATCH.earlier(comm)
+        if earlier is not None:
+            self._take(earlier)
+            self.meet("comm=")
+        self._take(WATCH.begin(comm))
+        self.given = comm
+
+    def _take(self, comm: Any) -> None:
+        self.comm, self.rank, self.size = comm, int(comm.rank), int(comm.size)
 
     # ---- meeting ----
 
     def meet(self, what: str, error: BaseException | None = None) -> None:
         """Wait for all processes; raise if one has failed, or is in another call."""
-        mine = np.array([zlib.crc32(what.encode()) & _WORD, error is not None], np.int64)
+        mine = np.array([word(what), error is not None], np.int64)
         found = np.empty((self.size, 2), np.int64)
-        self.comm.Allgather(mine, found)
+        self.comm.Iallgather(mine, found).Wait()  # a process that ends takes part and does not wait
         failed = np.flatnonzero(found[:, 1])
         if len(failed):
             first = int(failed[0])
@@ -190,7 +195,7 @@ class Ranks:
     def united(self, array: np.ndarray) -> np.ndarray:
         """Return an array whose rows are 0 but in one process, with all of them."""
         self.meet("united")
-        whole = np.array(array)
+        whole = np.array(array, order="C")  # of which reshape makes a view
         self._or([whole.reshape(-1).view(np.uint8), self._mpi.BYTE])
         return whole
 
@@ -286,24 +291,3 @@ def _met(error: BaseException) -> BaseException:
     """Mark an error that all processes know of."""
     error._unda_met = True  # type: ignore[attr-defined]
     return error
-
-
-_ends = False
-
-
-def _end_with_one() -> None:
-    """From now on an exception that ends this process ends all: the others would wait for it."""
-    global _ends
-    if _ends:
-        return
-    _ends, before = True, sys.excepthook
-
-    def hook(kind: Any, value: Any, trace: Any) -> None:
-        from mpi4py import MPI
-
-        before(kind, value, trace)
-        sys.stderr.flush()
-        if MPI.Is_initialized() and not MPI.Is_finalized():
-            MPI.COMM_WORLD.Abort(1)
-
-    sys.excepthook = hook

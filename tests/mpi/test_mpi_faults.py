@@ -16,31 +16,22 @@ SECONDS = 30  # of a job that takes one or two
 BEGIN = """
 import os, signal, sys, numpy as np, unda
 from mpi4py import MPI
+from rank_cases import all_raise
 comm = MPI.COMM_WORLD
 bad = comm.rank == 2
 mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 2))
 medium = unda.Acoustic(rho=1.0, c=1.0)
 def make(medium=medium, **more):
     return unda.DG(mesh if comm.rank == 0 else None, medium, degree=2, device="cpu", comm=comm, **more)
-def all_raise(kind, words, work):
-    try:
-        work()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        raise AssertionError(f"process {comm.rank} went on")
 """
 
 
 def job(folder, text):
-    script = folder / "job.py"
-    script.write_text(BEGIN + text)
-    return rank_cases.start(3, script, folder=folder, seconds=SECONDS)
+    return rank_cases.job(3, folder, BEGIN + text, seconds=SECONDS)
 
 
 def passes(folder, text):
-    done = job(folder, text)
-    assert done.returncode == 0, done.stdout + done.stderr
+    rank_cases.passes(3, folder, BEGIN + text, seconds=SECONDS)
 
 
 GO_ON = """
@@ -134,7 +125,6 @@ all_raise(unda.ArgumentError, "expected a whole Mesh there", lambda: unda.DG(Non
 two = mesh.partition(2) if comm.rank == 0 else "curve"
 all_raise(unda.ArgumentError, "2 parts", lambda: make(partition=two))
 all_raise(unda.ArgumentError, "one device", lambda: unda.DG(mesh, medium, comm=comm, device=["cpu", "cpu"]))
-all_raise(unda.ArgumentError, "looks at the whole problem", lambda: make().check())
 def no_mesh():
     return unda.read_mesh("none.msh")
 all_raise((unda.Error, FileNotFoundError), "none.msh", lambda: unda.scatter(no_mesh, comm))
@@ -161,3 +151,47 @@ sim.run(steps=10**7)
     assert cause in done.stdout + done.stderr or (
         cause == "signal 9" and "KILLED BY" in done.stdout + done.stderr
     )
+
+
+ENDS = """
+def ends():
+    if bad:
+        END
+"""
+MADE = """
+sim = make()
+sim.step(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "others", "cause"),
+    [
+        (MADE, "sys.exit()", "sim.step(100)", "has ended, while process 0 waits for it"),
+        (MADE, "sys.exit(1)", "make()", "has ended, while process 0 waits for it"),
+        ("", "raise RuntimeError('out of luck')", "make()", "process 2 of MPI.COMM_WORLD has failed"),
+    ],
+)
+def test_a_process_that_ends_outside_of_calls_ends_all(tmp_path, begin, end, others, cause):
+    """Between two calls, or before it has a simulation with the others."""
+    done = job(tmp_path, ENDS.replace("END", end) + begin + "ends()\n" + others)
+    assert done.returncode != 0
+    assert cause in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_processes_may_end_one_after_the_other(tmp_path):
+    """And so may forks of them."""
+    passes(tmp_path, MADE + """
+import time
+other = unda.scatter(mesh, comm)
+half = comm.Split(bad)
+if not bad:
+    unda.scatter(mesh, half)
+from unda._rank_end import WATCH
+if os.fork() == 0:
+    WATCH._leave()
+    os._exit(0)
+assert os.wait()[1] == 0
+time.sleep(0.2 * comm.rank)
+sys.exit(0)
+""")  # fmt: skip

@@ -86,10 +86,8 @@ refused("3 slabs of a grid of 17 planes along x, expected at least 6 planes each
 refused("kernel tiled takes several steps at once", lambda: make(kernel="tiled"))
 refused("only the scalar scheme on CUDA devices has windows", lambda: make(window=8))
 refused("each process has one device", lambda: make(device=["cpu", "cpu"]))
-refused("tunes nothing", lambda: make(tune=True))
+refused("tune a grid of a slab's planes on one device", lambda: make(tune=True))
 sim = make()
-refused("check() looks at the whole problem", sim.check)
-refused("a slice looks at the whole problem", lambda: sim._plane("p", 1, 20.0, 9))  # of pictures and films
 refused("expected the kernels of one device", sim.profile)
 refused("p has shape (4, 4, 4)", lambda: sim.set(p=np.ones((4, 4, 4))))
 refused("expected points from", lambda: sim.sample([(-9.0, 0.0, 0.0)]))

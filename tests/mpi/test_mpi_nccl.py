@@ -32,6 +32,7 @@ import cuda_device, gc, os, re, numpy as np
 from mpi4py import MPI
 cuda_device.prepare()
 import unda
+from rank_cases import all_raise
 from unda.method import transport
 comm = MPI.COMM_WORLD
 mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 2, 2), perturb=0.2, seed=3)
@@ -41,13 +42,6 @@ def make(transport="auto", device="cuda", comm=comm, **more):
     return unda.DG(mesh, medium, device=device, comm=comm, transport=transport, **same, **more)
 def way(sim):
     return re.search("messages by ([a-z ]+),", repr(sim))[1]
-def all_raise(kind, words, work):
-    try:
-        work()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        raise AssertionError(f"process {{comm.rank}} went on")
 """
 
 

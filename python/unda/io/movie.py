@@ -33,7 +33,7 @@ def movie(
 ) -> np.ndarray:  # fmt: skip
     """Run, keep frames, draw and write them; see `Simulation.movie`."""
     path, fps = file_path(path), number("fps", fps, "1/s", positive=True)
-    write = _writer(path)
+    write = _writer(path) if sim._tells else None
     dpi = number("dpi", dpi, positive=True)
     top = None if vmax is None else number("vmax", vmax, positive=True)
     every = max(1, -(-steps // _FRAMES)) if every is None else integer("every", every, 1)
@@ -44,17 +44,19 @@ def movie(
     def keep(sim: Any) -> None:
         values = plane.read()
         thin = tuple(slice(None, None, -(-n // _MOST)) for n in values.shape)
-        seen.append((values[thin].astype(np.float32), sim.t))
+        frame = values[thin] if sim._tells else values[:0]  # one process keeps the frames
+        seen.append((frame.astype(np.float32), sim.t))
 
     keep(sim)
     try:
         sim.run(steps=steps, every=every, callback=keep, progress=progress)
     finally:  # also the frames before Ctrl-C or a blow-up
         frames, times = map(list, zip(*seen, strict=True))
-        label = f"{field} [{sim._points.traces[field]}]"
-        film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
-        with whole_file(path, path.suffix) as (partial, _):
-            write(film, partial, fps)
+        if write is not None:
+            label = f"{field} [{sim._points.traces[field]}]"
+            film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
+            with whole_file(path, path.suffix) as (partial, _):
+                write(film, partial, fps)
     return np.array(times)
 
 

@@ -5,6 +5,7 @@ Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_plane
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ class Pictures:
 
     medium: Medium
     _guard: Alone
+
+    def _together(self, what: str, work: Callable[[], Any]) -> Any:
+        """Do what every process does; raise in all if it fails in one."""
+        raise NotImplementedError
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         """Return a plane of constant x, y or z, and what reads a field there."""
@@ -59,6 +64,7 @@ class Pictures:
         Returns
         -------
         matplotlib axes
+            Where processes share the problem: in process 0, which draws; None in the others.
 
         Raises
         ------
@@ -71,7 +77,8 @@ class Pictures:
         """
         from .plotting import plot_slice
 
-        return plot_slice(self, field, {"x": x, "y": y, "z": z}, ax, num, vmax, background)
+        where = {"x": x, "y": y, "z": z}
+        return self._together("plot_slice", lambda: plot_slice(self, field, where, ax, num, vmax, background))
 
     def movie(
         self,
@@ -137,7 +144,7 @@ class Pictures:
         Notes
         -----
         Frames are held in memory until the end, four bytes a pixel: those of a grid with all nodes of the
-        plane, up to 1000 an axis.
+        plane, up to 1000 an axis. Where processes share the problem, process 0 keeps and writes them.
 
         Examples
         --------
@@ -145,9 +152,12 @@ class Pictures:
         """
         from .movie import movie
 
-        with self._guard.visit():
-            steps = self._steps_to(until, steps)
+        def made() -> np.ndarray:
             return movie(
-                self, path, field, {"x": x, "y": y, "z": z}, steps=steps, every=every, fps=fps, dpi=dpi,
-                num=num, vmax=vmax, background=background, progress=progress,
+                self, path, field, {"x": x, "y": y, "z": z}, steps=self._steps_to(until, steps), every=every,
+                fps=fps, dpi=dpi, num=num, vmax=vmax, background=background, progress=progress,
             )  # fmt: skip
+
+        with self._guard.visit():
+            times: np.ndarray = self._together("movie", made)
+            return times

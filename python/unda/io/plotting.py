@@ -95,6 +95,8 @@ def plot_slice(
     plane = chosen_plane(sim, field, coordinates, num)
     under = background_values(sim, plane, background)
     values = plane.read()
+    if not sim._tells:
+        return None
     top = number("vmax", np.nanmax(np.abs(values)) or 1.0 if vmax is None else vmax, positive=True)
     ax = ax or plt.subplots(layout="constrained")[1]
     draw(ax, plane, values, top, f"{field} [{sim._points.traces[field]}]", under)

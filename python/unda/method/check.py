@@ -1,5 +1,8 @@
 """Checks before the first step: resolution, time steps, units, positions of sources, outer data.
 
+Where processes share the mesh, each looks at the materials of its own cells, and process 0 at the whole mesh:
+all have the findings of one process.
+
 Not here: errors (medium.py, mesh.py, dg.py).
 """
 
@@ -113,13 +116,10 @@ def check(sim: Any) -> Report:
     worst_cells(sim, report)
     _losses(sim, report)
     _slopes(sim, report)
-    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
-    table = sim._material[:, 0]  # of nodes, one is enough
-    fastest = float(sim.medium._speeds(table).max())
-    report.ask(sim.medium._questions(table, size), FEW_NODES, "mesh", size, fastest)
+    units(sim, report)
     places(sim, report)
     report.warnings += silent.on_mesh(sim)
-    if sim.mesh.shape == "tet" and np.ptp(sim._material, axis=1).any():
+    if sim.mesh.shape == "tet" and sim._most(np.ptp(sim._material, axis=1).any()):
         report.warnings.append(
             "materials vary within cells (per='node'): no discrete energy bounds the solution, and what the "
             "mesh hardly resolves can grow, the faster the more they vary in a cell; watch sim.energy(), or "
@@ -139,13 +139,19 @@ def resolution(sim: Any, report: Report, num_node: int) -> None:
     """Look at the shortest wavelength in each cell, which has so many nodes of its own."""
     if report.fmax is None:
         return
-    mesh = sim.mesh
-    spacing = (mesh.volumes / num_node) ** (1 / 3)
-    nodes = _each(sim, lambda table: sim.medium._wavelengths(table, report.fmax)).min(axis=1) / spacing
-    names = {number: name for name, number in mesh.tag_names.items()}
-    for tag in np.unique(mesh.tags):
-        name = names.get(int(tag), f"tag {tag}")
-        worst = float(nodes[mesh.tags == tag].min())
+    shortest = sim._in_all_cells(
+        _each(sim, lambda table: sim.medium._wavelengths(table, report.fmax)).min(axis=1)
+    )
+
+    def fewest(mesh: Any) -> dict[str, float]:
+        nodes = shortest / (mesh.volumes / num_node) ** (1 / 3)
+        names = {number: name for name, number in mesh.tag_names.items()}
+        return {
+            names.get(int(tag), f"tag {tag}"): float(nodes[mesh.tags == tag].min())
+            for tag in np.unique(mesh.tags)
+        }
+
+    for name, worst in sim._of_whole("nodes in a wavelength", fewest).items():
         report.nodes_per_wavelength[name] = worst
         if worst < FEW_NODES:
             report.warnings.append(
@@ -156,42 +162,70 @@ def resolution(sim: Any, report: Report, num_node: int) -> None:
 
 def worst_cells(sim: Any, report: Report) -> None:
     """Look at the cells with the smallest time steps."""
-    dt, quality = sim.element_dt, sim.mesh.quality
-    order = np.argsort(dt, kind="stable")[:_WORST]
-    report.worst_cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
-    ratio = float(np.median(dt) / dt.min())
+    dt = sim._in_all_cells(sim.element_dt)
+
+    def smallest(mesh: Any) -> tuple[list[tuple[int, float, float]], float]:
+        quality, order = mesh.quality, np.argsort(dt, kind="stable")[:_WORST]
+        cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
+        return cells, float(np.median(dt) / dt.min())
+
+    report.worst_cells, ratio = sim._of_whole("smallest time steps", smallest)
     if ratio > _SPAN:
-        report.notes.append(f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's")
+        cell = report.worst_cells[0][0]
+        report.notes.append(f"cell {cell} forces a time step {ratio:.0f} times below the median cell's")
 
 
 def _losses(sim: Any, report: Report) -> None:
-    dt, loss = sim.element_dt, _each(sim, sim.medium._loss_rates).max(axis=1)
-    share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
-    worst = int(np.argmin(dt))
-    if share[worst] > 0.5:
+    dt = sim._in_all_cells(sim.element_dt)
+    loss = sim._in_all_cells(_each(sim, sim.medium._loss_rates).max(axis=1))
+
+    def worst(_: Any) -> tuple[int, float, float]:
+        share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
+        cell = int(np.argmin(dt))
+        return cell, float(loss[cell]), float(share[cell])
+
+    cell, rate, share = sim._of_whole("losses", worst)
+    if share > 0.5:
         report.notes.append(
-            f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
+            f"conduction in cell {cell} (sigma/eps = {rate:.3g} 1/s) takes {100 * share:.0f} "
             "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
         )
+
+
+def units(sim: Any, report: Report) -> None:
+    """Ask about numbers that look like others than SI units."""
+    table = sim._in_all_cells(sim._material[:, 0])  # of nodes, one is enough
+
+    def asked(mesh: Any) -> tuple[list[str], float, float]:
+        size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+        return sim.medium._questions(table, size), size, float(sim.medium._speeds(table).max())
+
+    questions, size, fastest = sim._of_whole("units", asked)
+    report.ask(questions, FEW_NODES, "mesh", size, fastest)
 
 
 def _slopes(sim: Any, report: Report) -> None:
     """Look at hexahedra of degree 1, where slopes are exact only if opposite edges are equal."""
     if sim.mesh.shape != "hex" or sim.config["degree"] > 1:
         return
-    corners = sim.mesh.coordinates(1).reshape(-1, 2, 2, 2, 3)
-    unlike = np.zeros(len(corners))
-    for axis in (1, 2, 3):
-        edges = np.diff(corners, axis=axis).reshape(-1, 4, 3)
-        mean = edges.mean(axis=1, keepdims=True)
-        unlike += ((edges - mean) ** 2).sum(axis=(1, 2)) / (mean**2).sum(axis=(1, 2)) / 12.0
-    warped = float(np.sqrt(unlike.mean()))
+    warped = sim._of_whole("slopes", _unlike)
     if warped > _WARPED:
         report.warnings.append(
             f"degree 1 on warped hexahedra: opposite edges of a cell differ by {100 * warped:.0f} % from "
             "their mean, and errors of some per cent remain however fine the mesh unless it is smooth "
             "(docs/dg.md); take degree 2 or more, or parallelepipeds"
         )
+
+
+def _unlike(mesh: Any) -> float:
+    """Return by how much opposite edges of hexahedra differ from their mean, root mean square."""
+    corners = mesh.coordinates(1).reshape(-1, 2, 2, 2, 3)
+    unlike = np.zeros(len(corners))
+    for axis in (1, 2, 3):
+        edges = np.diff(corners, axis=axis).reshape(-1, 4, 3)
+        mean = edges.mean(axis=1, keepdims=True)
+        unlike += ((edges - mean) ** 2).sum(axis=(1, 2)) / (mean**2).sum(axis=(1, 2)) / 12.0
+    return float(np.sqrt(unlike.mean()))
 
 
 def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
@@ -203,30 +237,40 @@ def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
 
 def places(sim: Any, report: Report) -> None:
     """Look at where sources and receivers stand."""
+    notes, warnings = sim._of_whole("places", lambda mesh: _beside(sim, mesh))
+    report.notes += notes
+    report.warnings += warnings
+
+
+def _beside(sim: Any, mesh: Any) -> tuple[list[str], list[str]]:
+    """Return notes and warnings of sources that are beside vertices or receivers."""
+    notes: list[str] = []
+    warnings: list[str] = []
     listed = [receivers.points for receivers in sim.receivers]
     points = np.concatenate(listed) if listed else np.empty((0, 3))
     for i, source in enumerate(sim._solver.whole_sources()):
-        elem, barycentric = sim.mesh.locate([source.position])
-        if _BESIDE < _to_vertex(sim.mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
-            report.notes.append(
+        elem, barycentric = mesh.locate([source.position])
+        if _BESIDE < _to_vertex(mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
+            notes.append(
                 f"source {i} at {source.position} m is beside a vertex of cell {elem[0]}, where one cell's "
                 "polynomial is far less exact than the mean over cells on the vertex itself: move it there, "
                 "or away"
             )
-        brick = (_PER_BRICK[sim.mesh.shape] * sim.mesh.volumes[elem[0]]) ** (1 / 3)
+        brick = (_PER_BRICK[mesh.shape] * mesh.volumes[elem[0]]) ** (1 / 3)
         away = np.linalg.norm(points - source.position, axis=1) / brick
-        near = _NEAR[sim.mesh.shape]
+        near = _NEAR[mesh.shape]
         if len(away) and away.min() < near:
             at = tuple(points[np.argmin(away)].tolist())
-            (report.warnings if away.min() < _VERY_NEAR else report.notes).append(
+            (warnings if away.min() < _VERY_NEAR else notes).append(
                 f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
                 f"its cell: nearer than {near:g} its traces are inexact, stresses and E most"
             )
+    return notes, warnings
 
 
 def _outer_data(sim: Any, report: Report) -> None:
     """Exact solutions of one medium, at boundaries whose cells are of another one."""
-    mesh = sim.mesh
+    neighbors, material = sim.mesh.neighbors[: len(sim._material)], sim._material
     for name, solution in sim._boundaries.exact.items():
         if not isinstance(solution, ExactSolution) or not isinstance(solution.medium, sim.medium.__class__):
             continue
@@ -236,15 +280,17 @@ def _outer_data(sim: Any, report: Report) -> None:
             given = np.array(list(solution.medium.scalar().values()))
         except ArgumentError:
             continue  # not homogeneous
-        number = -1 - mesh.boundary_names.index(name)
-        cells = np.flatnonzero((mesh.neighbors == number).any(axis=1))
-        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=2).all(axis=1)]
-        if len(other):
-            found = ", ".join(
-                f"{key} = {value:g}"
-                for key, value in zip(sim.medium.parameters, sim._material[other[0], 0], strict=True)
-            )
+        at = (neighbors == -1 - sim.mesh.boundary_names.index(name)).any(axis=1)
+        at &= (np.abs(material - given) > 1e-6 * np.abs(given)).any(axis=2).all(axis=1)
+        other, table = sim._in_all_cells(at), sim._in_all_cells(material[:, 0])
+
+        def first(_: Any, other: Any = other, table: Any = table) -> tuple[int, list[float]] | None:
+            return (int(other.argmax()), table[other.argmax()].tolist()) if other.any() else None
+
+        if (found := sim._of_whole("outer data", first)) is not None:
+            pairs = zip(sim.medium.parameters, found[1], strict=True)
+            text = ", ".join(f"{key} = {value:g}" for key, value in pairs)
             report.warnings.append(
-                f"boundary {name!r} has an exact solution of {solution.medium!r}, cell {other[0]} there has "
-                f"{found}"
+                f"boundary {name!r} has an exact solution of {solution.medium!r}, cell {found[0]} there has "
+                f"{text}"
             )

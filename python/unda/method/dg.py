@@ -165,11 +165,13 @@ class DG(MeshSimulation):
                 raise ArgumentError(
                     f"kernel_options is {dict(given.kernel_options)}, expected none: tune=True chooses them"
                 )
+            from .rank_tune import tuned_part
             from .tune import tuned
 
+            choose: Any = tuned if self.ranks is None else tuned_part
             given.device = choose_device(given.device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
-            given.kernel, given.kernel_options = tuned(
+            given.kernel, given.kernel_options = choose(
                 type(self), given.mesh, given.medium, given.device, same, given.kernel
             )
         if self.ranks is not None:
@@ -355,8 +357,7 @@ class DG(MeshSimulation):
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
-        self._refuse_part("check()")
-        return check(self)
+        return self._together("check", lambda: check(self))
 
     @alone
     def write_vtu(

@@ -157,9 +157,11 @@ class FD(Simulation):
         if flag("tune", given.tune):
             from .tune import tuned_grid
 
-            if slabs is not None:
+            if slabs is not None or self.ranks is not None:
                 raise ArgumentError(
-                    "tune is True on several devices, whose slabs take kernel 'step' alone; expected False"
+                    "tune is True on several devices, or with comm=, where slabs take kernel 'step' alone; "
+                    "expected False: tune a grid of a slab's planes on one device, and give the options that "
+                    "its config has as kernel_options="
                 )
             given.device = choose_device(given.device)
             same = given.some(
@@ -274,10 +276,6 @@ class FD(Simulation):
     def _chunks(self) -> Iterator[tuple[int, int, Block]]:
         """Return the chunks of the grid that have planes of this process."""
         return chunks(self.grid) if self._part is None else self._part.chunks()
-
-    def _most(self, value: float) -> float:
-        """Return the largest value of all processes."""
-        return float(value) if self.ranks is None else self.ranks.most(value)
 
     @property
     def padded(self) -> tuple[int, int, int]:
@@ -522,12 +520,12 @@ class FD(Simulation):
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
-        self._refuse_part("check()")
-        return grid_check.check(self)
+        if self.ranks is None:
+            return grid_check.check(self)
+        return self.ranks.first("check", lambda: grid_check.check(self))  # each process knows all of it
 
     def _blown_up(self, message: str) -> UnstableError:
         return grid_blowup.unstable(self, message)
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        self._refuse_part("a slice")
         return grid_plane.plane(self, field, axis, value)

@@ -26,8 +26,14 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         )
     at = int(np.clip(np.rint((value - corner[axis]) / h[axis]), 0, grid.shape[axis] - 1))
 
+    own = sim.own_planes
+
     def nodes(first: int, count: int) -> np.ndarray:
-        out: np.ndarray = sim._solver.read(array, first, np.empty((count, *grid.shape[1:]), sim.dtype))
+        """Return planes of x, 0 where another process has them."""
+        out = np.zeros((count, *grid.shape[1:]), sim.dtype)
+        begin, end = max(first, own.start), min(first + count, own.stop)
+        if begin < end:
+            sim._solver.read(array, begin, out[begin - first : end - first])
         return out
 
     def parameter(name: str) -> np.ndarray:
@@ -36,7 +42,8 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
 
     def read() -> np.ndarray:
         with sim._guard.visit():
-            return _cut(grid, axis, at, nodes)
+            cut = _cut(grid, axis, at, nodes)
+            return cut if sim.ranks is None else sim.ranks.united(cut)
 
     across, up = (i for i in range(3) if i != axis)
     extent = (

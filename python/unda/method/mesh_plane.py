@@ -24,7 +24,7 @@ def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
     points[..., axis] = value
     points[..., across] = lower[across] + size[across] * middle[None, :]
     points[..., up] = lower[up] + size[up] * middle[:, None]
-    elem = sim.mesh.locate(points.reshape(-1, 3))[0]
+    elem = sim._of_whole("plane", lambda mesh: mesh.locate(points.reshape(-1, 3))[0])
     inside = np.flatnonzero(elem >= 0)
     if inside.size == 0:
         low, high = lower[axis], lower[axis] + size[axis]

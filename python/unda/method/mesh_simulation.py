@@ -5,7 +5,8 @@ Next: dg.py, sem.py.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from ..io.plotting import Plane
 from ..problem.rank_mesh import RankMesh
 from . import mesh_blowup, mesh_plane
 from .simulation import Simulation
+
+_Found = TypeVar("_Found")
 
 
 class MeshSimulation(Simulation):
@@ -59,9 +62,18 @@ class MeshSimulation(Simulation):
             return own
         return self.ranks.gathered(own, self.mesh.own_cells, self.mesh.num_whole)
 
+    def _in_all_cells(self, own: np.ndarray) -> Any:
+        """Return the rows of all cells in the process that has the whole mesh, and None in the others."""
+        return self._whole_rows(own, True)
+
+    def _of_whole(self, what: str, work: Callable[[Any], _Found]) -> _Found:
+        """Return in every process what a function of the whole mesh finds, in the process that has it."""
+        if self.ranks is None:
+            return work(self.mesh)
+        return self.ranks.first(what, lambda: work(self.mesh.whole))
+
     def _blown_up(self, message: str) -> UnstableError:
         return mesh_blowup.unstable(self, message)
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        self._refuse_part("a slice")
         return mesh_plane.plane(self, field, axis, value, num)

@@ -406,8 +406,7 @@ class SEM(MeshSimulation):
             which `run` raises as `AccuracyWarning`: as for `DG.check`, and by how much waves run ahead at the
             farthest receiver. Prints as text; true where there is no warning.
         """
-        self._refuse_part("check()")
-        return sem_check.check(self)
+        return self._together("check", lambda: sem_check.check(self))
 
     @alone
     def write_vtu(

@@ -24,10 +24,7 @@ def check(sim: Any) -> Report:
     report.look_at([f for _, f in sim._solver.sources])
     common.resolution(sim, report, sim.degree**3)
     common.worst_cells(sim, report)
-    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
-    table = sim._material[:, 0]
-    fastest = float(sim.medium._speeds(table).max())
-    report.ask(sim.medium._questions(table, size), common.FEW_NODES, "mesh", size, fastest)
+    common.units(sim, report)
     common.places(sim, report)
     report.warnings += silent.on_mesh(_as_seen(sim))
     _time_dispersion(sim, report)
@@ -40,7 +37,7 @@ def _as_seen(sim: Any) -> Any:
     return SimpleNamespace(
         mesh=sim.mesh, degree=sim.degree, medium=sim.medium, receivers=sim.receivers, fields=names,
         _given=frozenset(names if sim._given else ()), _boundaries=sim._boundaries, _points=sim._points,
-        _solver=sim._solver,
+        _solver=sim._solver, _of_whole=sim._of_whole,
     )  # fmt: skip
 
 
@@ -53,7 +50,7 @@ def _time_dispersion(sim: Any, report: Report) -> None:
         return
     places = np.array([source.position for source in sim._solver.whole_sources()])
     far = max(float(np.linalg.norm(points - place, axis=1).max()) for place in places[:1000])
-    slowest = float(sim.medium._speeds(sim._material.reshape(-1, sim._material.shape[2])).min())
+    slowest = -sim._most(-float(sim.medium._speeds(sim._material.reshape(-1, sim._material.shape[2])).min()))
     main = report.fmax / _MAIN
     ahead = (2.0 * np.pi * main * sim.dt) ** 2 / 24.0
     periods = ahead * far / slowest * main

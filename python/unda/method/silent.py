@@ -6,7 +6,7 @@ are odd in the missing axis are never driven by even ones. Not here: accuracy (c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -80,25 +80,30 @@ def driven_by(source: Source) -> set[str]:
 
 def on_mesh(sim: Any) -> list[str]:
     """Return which receivers on a mesh record zero, and which sources there have no effect."""
-    mesh, walls = sim.mesh, []
-    faces, ids = mesh.boundary_faces, mesh.boundary_ids
-    near = _NEAR * float(np.ptp(mesh.vertices, axis=0).max())
-    for i, (name, condition) in enumerate(sim._boundaries.words.items()):
-        corners = mesh.vertices[np.unique(faces[ids == i])]
-        lower, upper = corners.min(axis=0), corners.max(axis=0)
-        flat = np.flatnonzero(upper - lower <= near)
-        if len(flat) == 1:
-            walls.append(Wall(name, condition, int(flat[0]), lower - near, upper + near))
+    walls = sim._of_whole("walls", lambda mesh: _walls_of_mesh(mesh, sim._boundaries.words))
     # Where two walls share a plane, their bounding boxes do not tell to which a point belongs.
     planes = {(one.axis, float(one.lower[one.axis])) for one in walls}
 
     def wet(points: np.ndarray) -> np.ndarray:
         """Return the points that no solid shares."""
-        sites = _sites.find(mesh, points, sim.degree)
+        sites = sim._of_whole("places of receivers", lambda mesh: _sites.find(mesh, points, sim.degree))
         solid = sim._points.material_at(sites.elem, sites.places)[:, 2] > 0.0
         return np.bincount(sites.of_points(), solid, len(points)) == 0
 
     return _silent(sim, walls if len(planes) == len(walls) else [], "", wet)
+
+
+def _walls_of_mesh(mesh: Any, words: Mapping[str, Any]) -> list[Wall]:
+    """Return the boundaries of a mesh that are flat, and normal to an axis."""
+    walls, faces, ids = [], mesh.boundary_faces, mesh.boundary_ids
+    near = _NEAR * float(np.ptp(mesh.vertices, axis=0).max())
+    for i, (name, condition) in enumerate(words.items()):
+        corners = mesh.vertices[np.unique(faces[ids == i])]
+        lower, upper = corners.min(axis=0), corners.max(axis=0)
+        flat = np.flatnonzero(upper - lower <= near)
+        if len(flat) == 1:
+            walls.append(Wall(name, condition, int(flat[0]), lower - near, upper + near))
+    return walls
 
 
 def on_grid(sim: Any) -> list[str]:

@@ -10,7 +10,8 @@ import operator
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,8 @@ from .transport import choose_way
 
 if TYPE_CHECKING:
     from typing import Self
+
+_Found = TypeVar("_Found")
 
 # What arithmetic does that is not of `dtype` (docs/kernel_options.md).
 _TF32 = "products in TF32 (errors up to 2e-3 of the sum of their terms' magnitudes)"
@@ -114,12 +117,20 @@ class Simulation(Fixed, Pictures):
         """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
 
-    def _refuse_part(self, what: str) -> None:
-        if self.ranks is not None:
-            raise ArgumentError(
-                f"{what} looks at the whole problem, of which this process has a part; expected a simulation "
-                "without comm=, of a coarser mesh or grid for instance"
-            )
+    # ---- processes
+
+    def _together(self, what: str, work: Callable[[], _Found]) -> _Found:
+        """Do what every process does; raise in all if it fails in one."""
+        return work() if self.ranks is None else self.ranks.together(what, work)
+
+    @property
+    def _tells(self) -> bool:
+        """Whether this process warns, draws and writes for all."""
+        return self.ranks is None or self.ranks.rank == 0
+
+    def _most(self, value: float) -> float:
+        """Return the largest value of all processes."""
+        return float(value) if self.ranks is None else self.ranks.most(float(value))
 
     # ---- creation ----
 
@@ -375,16 +386,19 @@ class Simulation(Fixed, Pictures):
 
     def _warn(self) -> None:
         """Warn of what `check` finds, once each; look again where sources, receivers or the state are new."""
-        if self.ranks is not None:
-            return  # no process sees the whole problem
         now = *(one for one, *_ in (*self._solver.sources, *self._solver.waves)), *self.receivers, self._given
         if len(now) == len(self._looked_at) and all(map(operator.is_, now, self._looked_at)):
             return
         for text in self.check().warnings:
             if text not in self._told:
-                warn(text, AccuracyWarning)
+                # A filter of the user's may make it an error, of which all processes must hear.
+                self._together("warning", partial(self._issue, text))
                 self._told |= {text}
         self._looked_at = now
+
+    def _issue(self, text: str) -> None:
+        if self._tells:
+            warn(text, AccuracyWarning)
 
     @alone
     def step(self, n: int = 1) -> None:
@@ -505,8 +519,7 @@ class Simulation(Fixed, Pictures):
             raise ArgumentError(f"callback is {callback!r}, expected a callable")
         if steps > 0:
             self._warn()
-        if self.ranks is not None and self.ranks.rank:
-            progress = False
+        progress = progress if self._tells else False
         with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
             done = 0
             while done < steps:
