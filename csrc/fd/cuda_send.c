@@ -107,7 +107,7 @@ unda_status fd_cuda_join(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     TRY(gpu_event_record(t->made, t->away));
-    return gpu_stream_wait(t->stream, t->made);
+    return gpu_stream_wait(fd_cuda(s)->stream, fd_cuda(s)->made);
 }
 
 unda_status fd_cuda_follow(unda_solver *to, unda_solver *from)

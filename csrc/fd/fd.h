@@ -182,9 +182,11 @@ struct fd_engine {
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
     /* Kernels that take many steps of all slabs at once; NULL: there are none. The planes that slabs begin at are
      * multiples of *planes, half of which they share; 0: the kernel takes single steps. Then as many of num_step steps
-     * as such a kernel takes, of the solver of the whole grid, after `open` and what slabs exchange with it. */
+     * as such a kernel takes, of the solver of the whole grid, after `open` and what slabs exchange with it; and the
+     * bytes that a slab then sends a step, on average over a whole launch. */
     unda_status (*cut)(const unda_solver *s, int64_t *planes);
     unda_status (*leap)(unda_solver *whole, int64_t num_step, int64_t *done);
+    int64_t (*leap_bytes)(const unda_solver *slab);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 extern const struct kernel *const fd_scalar_cpu_kernels[],

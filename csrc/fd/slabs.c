@@ -416,7 +416,7 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
     if (which < 0 || which >= t->num)
         FAIL(UNDA_ERR_ARG, "which is %d, expected a slab within 0..%d", which, t->num - 1);
     const struct fd *fd = &t->slab[which].fd;
-    int64_t cuts = fd_cut(fd, 0) + fd_cut(fd, 1), planes = 0;
+    int64_t cuts = fd_cut(fd, 0) + fd_cut(fd, 1), planes = 0, shared = t->slab[t->num - 1].fd.shared;
     for (int pass = 0; pass < fd->scheme->num_pass; pass++)
         for (int array = 0; array < fd->num_field; array++)
             if (travels(fd, pass, array)) {
@@ -428,10 +428,12 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
                             .device = fd->slab_device[which],
                             .num_neighbor = (int32_t)(t->num == 2 && cuts ? 1 : cuts),
                             .num_elem = fd->end - fd->begin,
-                            .num_border = cuts * fd->half,
-                            .num_ghost = cuts * fd->half,
+                            .num_border = cuts * fd->half + fd_cut(fd, 1) * shared,
+                            .num_ghost = cuts * fd->half + fd_cut(fd, 0) * shared,
                             .num_cut_face = cuts,
-                            .exchange_bytes = planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
+                            .exchange_bytes =
+                                shared ? one(s)->leap_bytes(&t->slab[which].solver)
+                                       : planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
                             .device_bytes = t->slab[which].solver.device_bytes};
     snprintf(member->transport, sizeof member->transport,
              !one(s)->reach ? "memory"

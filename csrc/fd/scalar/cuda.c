@@ -303,4 +303,5 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .finish = finish,
                                          .cut = cut,
                                          .leap = leap,
+                                         .leap_bytes = diamond_leap_bytes,
                                          .fresh = fresh};

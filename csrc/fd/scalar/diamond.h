@@ -26,6 +26,7 @@ unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_
 /* diamond_slabs.c: of struct fd_engine. */
 unda_status diamond_cut(const unda_solver *s, int64_t *planes);
 unda_status diamond_leap(unda_solver *whole, int64_t num_step, int64_t *done);
+int64_t diamond_leap_bytes(const unda_solver *slab);
 
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);

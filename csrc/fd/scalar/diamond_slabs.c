@@ -108,6 +108,45 @@ static unda_status exchange(unda_solver *s, int64_t levels, int64_t stage)
     return UNDA_OK;
 }
 
+/* Nodes of a plane in the rows of all stages that are odd, or even. */
+static int64_t nodes_passed(const unda_solver *s, const struct diamond_tile *tile, bool odd)
+{
+    int64_t num = 0;
+    for (int64_t stage = odd; stage < diamond_stages(s, tile, tile->levels); stage += 2) {
+        struct fd_span rows = rows_of(s, tile, tile->levels, stage);
+        num += (rows.end - rows.begin) * fd_tables(s)->axis[2].total;
+    }
+    return num;
+}
+
+/* Nodes of memory variables in some planes. */
+static int64_t memory_nodes(const struct fd *fd, int64_t begin, int64_t end)
+{
+    int64_t num = 0;
+    for (int i = 0; i < fd->num_memory; i++) {
+        const struct fd_memory *memory = &fd->memory[i];
+        int64_t planes = fd_memory_before(fd, memory, end) - fd_memory_before(fd, memory, begin);
+        num += planes * memory->num[1] * memory->num[2];
+    }
+    return num;
+}
+
+int64_t diamond_leap_bytes(const unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
+    int64_t reach = diamond_reach(tile), stages = diamond_stages(s, tile, tile->levels), num = 0;
+    int64_t plane = fd->axis[1].total * fd->axis[2].total, planes = reach + fd->half - tile->step;
+    if (fd_cut(fd, 1))
+        num += 2 * ((reach + fd->half) * plane + planes * nodes_passed(s, tile, false)) +
+               memory_nodes(fd, fd->end - reach, fd->end) +
+               (stages + 1) / 2 * memory_nodes(fd, fd->end - reach, fd->end - tile->step);
+    if (fd_cut(fd, 0))
+        num += 2 * (fd->half * plane + planes * nodes_passed(s, tile, true)) +
+               stages / 2 * memory_nodes(fd, fd->begin - reach, fd->begin);
+    return num * s->real_bytes / tile->levels;
+}
+
 /* ---- steps ---- */
 
 /* Beside the engine's stream. */
