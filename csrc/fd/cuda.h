@@ -14,7 +14,8 @@ struct fd_cuda_group {
     const struct fd_nodes *nodes;
     gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
     gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
-    struct fd_range own;          /* of the nodes those that this solver computes */
+    struct fd_range own;          /* of the nodes those that this solver computes, first those in shared planes: */
+    int64_t shared;               /* which single steps do not compute */
     gpu_ptr values, out;          /* [sample][own node], [sample][point] of one call */
     void *host;                   /* [sample][point]; of a slab [sample][own node] */
 };
@@ -106,6 +107,7 @@ unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, enum fd_part part);
 void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values);
+unda_status fd_cuda_clear_samples(unda_solver *s, int64_t num_step); /* of a call of so many steps */
 unda_status fd_cuda_take(unda_solver *s);          /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int); /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s);         /* after the last step of a call */
@@ -124,6 +126,10 @@ unda_status fd_cuda_send(unda_solver *from, unda_solver *to, int array, int64_t 
                          int64_t count);
 unda_status fd_cuda_sent(unda_solver *s);
 unda_status fd_cuda_receive(unda_solver *to, unda_solver *from);
+/* The engine's stream waits for all that is queued beside it; what is queued beside that of `to` waits for what `from`
+ * had queued beside its own then. */
+unda_status fd_cuda_join(unda_solver *s);
+unda_status fd_cuda_follow(unda_solver *to, unda_solver *from);
 int64_t fd_cuda_plane_bytes(const unda_solver *s);
 unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int32_t *neighbor,
                               int32_t num_neighbor);

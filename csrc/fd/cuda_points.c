@@ -4,6 +4,8 @@
  * weights at the end of a call, so kernels need not know the points around a node. */
 #include "cuda.h"
 
+#include <string.h>
+
 /* ---- values at nodes, at once ---- */
 
 static struct scalar_rows rows_of(const struct fd_cuda *t, gpu_ptr row)
@@ -173,10 +175,12 @@ static unda_status list_groups(unda_solver *s)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
             const struct fd_nodes *nodes = fd_nodes_of(s->groups[i], number);
-            *g = (struct fd_cuda_group){.group = s->groups[i],
-                                        .nodes = nodes,
-                                        .own =
-                                            fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd))};
+            struct fd_span shared = {fd->begin - fd->shared, fd->begin};
+            *g = (struct fd_cuda_group){
+                .group = s->groups[i],
+                .nodes = nodes,
+                .own = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)),
+                .shared = fd_nodes_in(fd, nodes->node, nodes->num_node, shared).num};
             TRY(list_group(s, g));
         }
     return UNDA_OK;
@@ -185,8 +189,19 @@ static unda_status list_groups(unda_solver *s)
 static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
 {
     gpu_ptr from = fd_cuda_array(fd_cuda(s), g->nodes->field),
-            to = g->values + (gpu_ptr)(sample * g->own.num * s->real_bytes);
-    return gather_places(s, from, g->own.num, g->place, g->row, to);
+            to = g->values + (gpu_ptr)((sample * g->own.num + g->shared) * s->real_bytes),
+            place = g->place + 8 * (gpu_ptr)g->shared, row = g->row ? g->row + 4 * (gpu_ptr)g->shared : 0;
+    return gather_places(s, from, g->own.num - g->shared, place, row, to);
+}
+
+unda_status fd_cuda_clear_samples(unda_solver *s, int64_t num_step)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        int64_t count = receiver_num_since(t->groups[i].group, s->begin, s->begin + num_step);
+        TRY(gpu_zero_async(t->stream, t->groups[i].values, count * t->groups[i].own.num * s->real_bytes));
+    }
+    return UNDA_OK;
 }
 
 unda_status fd_cuda_take(unda_solver *s)
@@ -245,11 +260,24 @@ unda_status fd_cuda_fetch(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Of two values one of which was not made, all of whose bits are 0, the other one; also where it is -0. */
+static double united(double a, double b)
+{
+    uint64_t bits, more;
+    memcpy(&bits, &a, sizeof bits);
+    memcpy(&more, &b, sizeof more);
+    bits |= more;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
 void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values)
 {
     const struct fd_cuda_group *g = &fd_cuda(s)->groups[list];
-    for (int64_t k = 0; k < g->own.num; k++)
-        values[k] = real_get(s, g->host, i * g->own.num + k);
+    for (int64_t k = 0; k < g->own.num; k++) {
+        double value = real_get(s, g->host, i * g->own.num + k);
+        values[k] = k < g->shared ? united(values[k], value) : value;
+    }
 }
 
 /* ---- lists, calls ---- */

@@ -122,6 +122,18 @@ unda_status fd_cuda_receive(unda_solver *to, unda_solver *from)
     return gpu_stream_wait(fd_cuda(to)->away, fd_cuda(from)->sent);
 }
 
+unda_status fd_cuda_join(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_event_record(t->made, t->away));
+    return gpu_stream_wait(fd_cuda(s)->stream, fd_cuda(s)->made);
+}
+
+unda_status fd_cuda_follow(unda_solver *to, unda_solver *from)
+{
+    return gpu_stream_wait(fd_cuda(to)->away, fd_cuda(from)->made);
+}
+
 unda_status fd_cuda_settle(unda_solver *s)
 {
     if (fd_cuda(s)->away)

@@ -63,6 +63,7 @@ struct fd {
     /* Planes of x that this solver computes: all, or those of a slab (slab.h). Its arrays have M planes more on
      * both sides; places, tables and numbers of planes are those of the whole grid everywhere. */
     int64_t begin, end;
+    int64_t shared; /* planes below `begin` that this slab and the one below make in turn (diamond_slabs.c) */
     int32_t num_slab, *slab_device; /* of the whole grid; 0: it is not cut; [num_slab] */
     unda_solver *whole;             /* whose slab this is; NULL: no slab */
     double speed_max, rho, c;
@@ -184,8 +185,16 @@ struct fd_engine {
                          bool arrives);
     /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
     unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
-    /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes. */
+    /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes, those of shared planes first: of
+     * these the ones that it made, beside those of the slab below that are in `values`. */
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
+    /* Kernels that take many steps of all slabs at once; NULL: there are none. The planes that slabs begin at are
+     * multiples of *planes, half of which they share; 0: the kernel takes single steps. Then as many of num_step steps
+     * as such a kernel takes, of the solver of the whole grid, after `open` and what slabs exchange with it; and the
+     * bytes that a slab then sends a step, on average over a whole launch. */
+    unda_status (*cut)(const unda_solver *s, int64_t *planes);
+    unda_status (*leap)(unda_solver *whole, int64_t num_step, int64_t *done);
+    int64_t (*leap_bytes)(const unda_solver *slab);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 extern const struct kernel *const fd_scalar_cpu_kernels[],
@@ -225,6 +234,8 @@ static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
     return fd_mirror(axis, 0, axis->side, i, sign);
 }
 
+/* Planes of a memory variable before plane x of the grid (slab.c). */
+int64_t fd_memory_before(const struct fd *fd, const struct fd_memory *memory, int64_t x);
 static inline int64_t fd_memory_count(const struct fd_memory *memory)
 {
     return memory->planes * memory->num[1] * memory->num[2];
@@ -320,6 +331,11 @@ void fd_own(struct fd *fd, int64_t begin, int64_t end);
 static inline struct fd_span fd_planes_of(const struct fd *fd)
 {
     return (struct fd_span){fd->begin, fd->end};
+}
+/* With those that it shares. */
+static inline struct fd_span fd_planes_made(const struct fd *fd)
+{
+    return (struct fd_span){fd->begin - fd->shared, fd->end};
 }
 /* The spans of a part; returns their number, 0 .. 2. */
 int fd_spans(const struct fd *fd, enum fd_part part, struct fd_span span[2]);

@@ -2,8 +2,7 @@
  * of lists of points. Not here: several slabs together (slabs.c). */
 #include "layer.h"
 
-/* Planes of a memory variable before plane x of the grid. */
-static int64_t memory_before(const struct fd *fd, const struct fd_memory *memory, int64_t x)
+int64_t fd_memory_before(const struct fd *fd, const struct fd_memory *memory, int64_t x)
 {
     const struct fd_axis *axis = &fd->axis[0];
     int64_t first[2] = {memory->begin, 0}, count[2] = {memory->count, 0}, sum = 0;
@@ -28,8 +27,8 @@ void fd_own(struct fd *fd, int64_t begin, int64_t end)
     fd->end = end;
     for (int i = 0; i < fd->num_memory; i++) {
         struct fd_memory *memory = &fd->memory[i];
-        memory->first = memory_before(fd, memory, begin);
-        memory->planes = memory_before(fd, memory, end) - memory->first;
+        memory->first = fd_memory_before(fd, memory, begin);
+        memory->planes = fd_memory_before(fd, memory, end) - memory->first;
     }
 }
 

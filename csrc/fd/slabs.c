@@ -39,12 +39,11 @@ static unda_status check(const unda_solver *s)
              "order 2 M): "
              "fewer devices or processes, or a longer axis x",
              fd->num_slab, (long long)num, (long long)planes);
-    if (kernel_is(&s->options, "tiled") || kernel_is(&s->options, "diamond"))
+    if (kernel_is(&s->options, "tiled") || (s->ranks && kernel_is(&s->options, "diamond")))
         FAIL(UNDA_ERR_ARG,
              "kernel %s takes several steps at once, after which slabs of a grid would need more than M "
-             "planes of "
-             "each other; expected kernel step on several devices",
-             s->options.kernel);
+             "planes of each other; expected kernel step on %s",
+             s->options.kernel, s->ranks ? "several processes" : "several devices");
     if (fd->options.window > 0)
         FAIL(UNDA_ERR_ARG,
              "window is %d, expected 0 or -1 on several devices: each of them holds its slab whole",
@@ -57,12 +56,13 @@ static void update(unda_solver *s, int32_t i)
 {
     unda_solver *c = slab_of(s, i);
     struct fd *fd = &slabs(s)->slab[i].fd;
-    int64_t begin = fd->begin, end = fd->end;
+    int64_t begin = fd->begin, end = fd->end, shared = fd->shared;
     struct fd_cpu *host = fd->host;
     *fd = *fd_tables(s);
     fd->host = host;
     fd->whole = s;
     fd->options.window = 0;
+    fd->shared = shared;
     fd_own(fd, begin, end);
     c->dt = s->dt;
     c->dt_stable = s->dt_stable;
@@ -75,11 +75,41 @@ static void update(unda_solver *s, int32_t i)
     c->num_group = s->num_group;
 }
 
+/* Where slab i begins: at a multiple of `unit` planes. */
+static int64_t first_plane(const struct fd *fd, int64_t unit, int32_t i)
+{
+    int64_t num = fd->axis[0].total;
+    return i == fd->num_slab ? num : num / unit * i / fd->num_slab * unit;
+}
+
+/* Kernels that take many steps of all slabs at once have them begin at multiples of *unit planes. */
+static unda_status find_unit(const unda_solver *s, int64_t *unit, int64_t *shared)
+{
+    const struct fd *fd = fd_tables(s);
+    *unit = 0;
+    if (one(s)->cut)
+        TRY(one(s)->cut(s, unit));
+    *shared = *unit / 2;
+    *unit = *unit ? *unit : 1;
+    for (int32_t i = 0; i < fd->num_slab && fd->num_slab > 1; i++) {
+        int64_t planes = first_plane(fd, *unit, i + 1) - first_plane(fd, *unit, i);
+        if (planes < 2 * fd->half + 2)
+            FAIL(UNDA_ERR_ARG,
+                 "%d slabs of a grid of %lld planes along x, in units of %lld of kernel %s: slab %d has %lld, "
+                 "expected at least %d (2 M + 2 of order 2 M): fewer devices, or a longer axis x",
+                 fd->num_slab, (long long)fd->axis[0].total, (long long)*unit, s->options.kernel, i,
+                 (long long)planes, 2 * fd->half + 2);
+    }
+    return UNDA_OK;
+}
+
 static unda_status cut(unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     struct slabs *t;
+    int64_t unit, shared;
     TRY(check(s));
+    TRY(find_unit(s, &unit, &shared));
     TRY(array_try(&t, 1, sizeof *t, "slabs"));
     s->data = t;
     TRY(array_try(&t->slab, fd->num_slab, sizeof *t->slab, "slabs"));
@@ -93,10 +123,12 @@ static unda_status cut(unda_solver *s)
                            .engine = &one(s)->base,
                            .tables = &t->slab[i].fd,
                            .real_bytes = s->real_bytes};
-        snprintf(c->options.kernel, sizeof c->options.kernel, "step");
+        if (!shared)
+            snprintf(c->options.kernel, sizeof c->options.kernel, "step");
         c->options.device = fd->slab_device[i];
-        t->slab[i].fd.begin = fd->axis[0].total * i / t->num;
-        t->slab[i].fd.end = fd->axis[0].total * (i + 1) / t->num;
+        t->slab[i].fd.begin = first_plane(fd, unit, i);
+        t->slab[i].fd.end = first_plane(fd, unit, i + 1);
+        t->slab[i].fd.shared = i ? shared : 0;
         update(s, i);
     }
     return UNDA_OK;
@@ -385,7 +417,7 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
     if (which < 0 || which >= t->num)
         FAIL(UNDA_ERR_ARG, "which is %d, expected a slab within 0..%d", which, t->num - 1);
     const struct fd *fd = &t->slab[which].fd;
-    int64_t cuts = fd_cut(fd, 0) + fd_cut(fd, 1), planes = 0;
+    int64_t cuts = fd_cut(fd, 0) + fd_cut(fd, 1), planes = 0, shared = t->slab[t->num - 1].fd.shared;
     for (int pass = 0; pass < fd->scheme->num_pass; pass++)
         for (int array = 0; array < fd->num_field; array++)
             if (travels(fd, pass, array)) {
@@ -397,10 +429,12 @@ unda_status fd_slabs_member(const unda_solver *s, int32_t which, unda_member *me
                             .device = fd->slab_device[which],
                             .num_neighbor = (int32_t)(t->num == 2 && cuts ? 1 : cuts),
                             .num_elem = fd->end - fd->begin,
-                            .num_border = cuts * fd->half,
-                            .num_ghost = cuts * fd->half,
+                            .num_border = cuts * fd->half + fd_cut(fd, 1) * shared,
+                            .num_ghost = cuts * fd->half + fd_cut(fd, 0) * shared,
                             .num_cut_face = cuts,
-                            .exchange_bytes = planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
+                            .exchange_bytes =
+                                shared ? one(s)->leap_bytes(&t->slab[which].solver)
+                                       : planes * fd->axis[1].total * fd->axis[2].total * s->real_bytes,
                             .device_bytes = t->slab[which].solver.device_bytes};
     snprintf(member->transport, sizeof member->transport,
              !one(s)->reach ? "memory"
@@ -442,6 +476,7 @@ unda_status fd_slabs_open(unda_solver *s)
     for (int i = 0; i < fd->num_material && slabs(s)->material_version != fd->material_version; i++) {
         struct fd_travel material = {.num = 0};
         add_array(fd, &material, FD_MATERIAL + i, FD_MATERIAL + i);
+        material.below[0] = most(material.below[0], slabs(s)->slab[slabs(s)->num - 1].fd.shared);
         TRY(fd_slabs_travel(s, &material));
     }
     slabs(s)->material_version = fd->material_version;
@@ -479,7 +514,7 @@ static unda_status take_samples(unda_solver *s, int32_t list, const struct recei
         EACH(s, k)
         {
             const struct fd *fd = &slabs(s)->slab[k].fd;
-            int64_t at = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd)).first;
+            int64_t at = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)).first;
             one(s)->values(slab_of(s, k), list, i, values + at);
         }
 #pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
@@ -489,11 +524,27 @@ static unda_status take_samples(unda_solver *s, int32_t list, const struct recei
     return UNDA_OK;
 }
 
+/* Many steps at once, as far as the kernel takes them; what is left is taken one by one. */
+static unda_status leap(unda_solver *s, int64_t num_step, int64_t *done)
+{
+    *done = 0;
+    if (!one(s)->leap)
+        return UNDA_OK;
+    TRY(one(s)->leap(s, num_step, done));
+    if (*done == 0 || *done == num_step)
+        return UNDA_OK;
+    struct fd_travel state = fd_travel_after(s, 0);
+    TRY(fd_slabs_travel(s, &state));
+    return receive(s);
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     int32_t list = 0;
+    int64_t done;
     TRY(fd_slabs_open(s));
-    for (int64_t time = 0; time < num_step; time++) {
+    TRY(leap(s, num_step, &done));
+    for (int64_t time = done; time < num_step; time++) {
         for (int p = 0; p < fd_tables(s)->scheme->num_pass; p++)
             TRY(pass(s, p, time));
         EACH(s, i) TRY(one(s)->close(slab_of(s, i), time));

@@ -13,6 +13,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
+from diamond_cases import make, run, same
 from pairwise import pairwise
 
 pytestmark = pytest.mark.gpu_or_stand_in
@@ -41,53 +42,6 @@ SETTINGS = {
 CASES = [{**case, "fewest": (1, 5)[i // 2 % 2]} for i, case in enumerate(pairwise(SETTINGS))]
 #: Tiles that g++ needs long for are left to devices.
 FEW = [case for case in CASES if case["tile"] != (8, 2, 4)][::2]
-
-
-def make(case, kernel, *, shape=None, options=None):
-    """A simulation of random fields, and where its random numbers stand."""
-    order, dts, step = case["tile"]
-    shape = shape or case["shape"]
-    rng = np.random.default_rng(11)
-    grid = unda.Grid(shape, (10.0, 12.0, 9.0))
-    sides = {}
-    for name in "xyz":
-        for side, word in (("min", case["low"]), ("max", case["high"])):
-            layers = {"layer": unda.Damping(3), "matched": unda.CPML(3, f0=20.0)}
-            sides[name + side] = layers.get(word, word)
-    c = rng.uniform(1000, 2000, shape) if case["medium"] == "varying" else 2000.0
-    if options is None and kernel == "diamond":
-        options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
-    sim = unda.FD(
-        grid, unda.Acoustic(rho=1000.0, c=c), order=order, dtype=case["dtype"], boundary=sides, device="cuda",
-        kernel=kernel, kernel_options=options if kernel == "diamond" else None,
-    )  # fmt: skip
-    p, before = rng.uniform(-1, 1, (2, *shape))
-    sim.set(p=p, p_previous=before)
-    return sim, rng
-
-
-def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=()):
-    """Both levels and all traces of random fields with three sources and three groups of receivers.
-
-    One group is added after the first of `steps`, which is no multiple of its four steps between samples.
-    heights: of further sources, as shares of the height of the grid.
-    """
-    sim, rng = make(case, kernel, shape=shape, options=options)
-    size = np.array(sim.grid.size)
-    places = [*rng.uniform(0.1, 0.9, (3, 3)), *((0.4, 0.6, height) for height in heights)]
-    for i, place in enumerate(places):
-        sim.add_source(unda.VolumeInjection(place * size, unda.ricker(20.0 + 10.0 * i, t0=0.0)))
-    every = sim.add_receivers(rng.uniform(0, 1, (5, 3)) * size, ["p"])
-    third = sim.add_receivers(np.array([0.5 * size, size]), ["p"], every=3)
-    sim.step(steps[0])
-    late = sim.add_receivers(rng.uniform(0, 1, (3, 3)) * size, ["p"], every=4)
-    for n in steps[1:]:
-        sim.step(n)
-    return sim.get("p"), sim.get("p_previous"), every["p"], third["p"], late["p"]
-
-
-def same(first, second):
-    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
 def marked(cases):

@@ -1,6 +1,7 @@
 /* cuda.c: the CUDA engine of the scalar scheme, host side: choice of kernel and storage, arrays, state.
  * Not here: kernels (scalar/step.c, diamond.c), the state on the host (streamed.c), layers
  * (scalar/cuda_layers.c), planes (cuda.c), sources and receivers (cuda_points.c). */
+#include "diamond.h"
 #include "streamed.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes;
     TRY(choose_kernel(s, t));
-    if (fd->whole)
+    if (fd->whole && t->pad_x < fd->half)
         t->pad_x = fd->half; /* neighbours' planes */
     t->base.pitch = (fd->axis[2].total + t->pad_z + unit - 1) / unit * unit;
     t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * t->pad_y);
@@ -219,6 +220,18 @@ static unda_status open(unda_solver *s) /* images are read where the nodes are *
     return UNDA_OK;
 }
 
+static unda_status cut(const unda_solver *s, int64_t *planes)
+{
+    *planes = 0;
+    return kernel_is(&s->options, "diamond") ? diamond_cut(s, planes) : UNDA_OK;
+}
+
+static unda_status leap(unda_solver *whole, int64_t num_step, int64_t *done)
+{
+    *done = 0;
+    return kernel_is(&whole->options, "diamond") ? diamond_leap(whole, num_step, done) : UNDA_OK;
+}
+
 /* Half a step, from p and 0 in the level one step back. */
 static unda_status half_step(unda_solver *s)
 {
@@ -288,4 +301,7 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .pass = pass,
                                          .close = close,
                                          .finish = finish,
+                                         .cut = cut,
+                                         .leap = leap,
+                                         .leap_bytes = diamond_leap_bytes,
                                          .fresh = fresh};

@@ -46,17 +46,25 @@ static const struct fd_memory *memory_of(const struct fd *fd, int axis)
             return &fd->memory[i];
     return NULL;
 }
+/* Its planes before the first that is on the device, and those that are. */
+static struct fd_range memory_planes(const struct fd *fd, const struct fd_memory *memory)
+{
+    struct fd_span made = fd_planes_made(fd);
+    int64_t first = memory ? fd_memory_before(fd, memory, made.begin) : 0;
+    return (struct fd_range){first, memory ? fd_memory_before(fd, memory, made.end) - first : 0};
+}
 static int64_t memory_part(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
     const struct fd_memory *memory = memory_of(fd_tables(s), axis);
     int64_t unit = 128 / s->real_bytes;
-    return memory ? (memory->planes * memory_plane(s, t, axis) + unit - 1) / unit * unit : 0;
+    int64_t planes = memory_planes(fd_tables(s), memory).num;
+    return (planes * memory_plane(s, t, axis) + unit - 1) / unit * unit;
 }
 /* Of plane `plane` of its first memory variable. */
 static gpu_ptr memory_at(const unda_solver *s, const struct scalar_cuda *t, int axis, int64_t plane)
 {
     const struct fd_memory *memory = memory_of(fd_tables(s), axis);
-    int64_t first = memory ? memory->first : 0;
+    int64_t first = memory_planes(fd_tables(s), memory).first;
     return t->memory[axis] + (gpu_ptr)((plane - first) * memory_plane(s, t, axis) * s->real_bytes);
 }
 int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis)
@@ -99,4 +107,23 @@ unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)
             : gpu_upload_parts_async(t->base.stream, at, pitch, in, row, row, rows));
     return gpu_sync(t->base.stream);
+}
+
+unda_status scalar_cuda_send_memory(unda_solver *from, unda_solver *to, struct fd_span planes)
+{
+    const struct scalar_cuda *t = scalar_cuda(from), *t_to = scalar_cuda(to);
+    const struct fd *fd = fd_tables(from);
+    for (int i = 0; i < fd->num_memory; i++) {
+        const struct fd_memory *memory = &fd->memory[i];
+        int axis = memory->axis;
+        int64_t first = fd_memory_before(fd, memory, planes.begin);
+        int64_t num = fd_memory_before(fd, memory, planes.end) - first, real = from->real_bytes;
+        gpu_ptr out = memory_at(from, t, axis, first) +
+                      (gpu_ptr)(memory->number * memory_part(from, t, axis) * real);
+        gpu_ptr in =
+            memory_at(to, t_to, axis, first) + (gpu_ptr)(memory->number * memory_part(to, t_to, axis) * real);
+        if (num > 0)
+            TRY(gpu_copy_async(t->base.away, in, out, num * memory_plane(from, t, axis) * real));
+    }
+    return UNDA_OK;
 }

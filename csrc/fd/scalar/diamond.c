@@ -1,6 +1,6 @@
 /* diamond.c: the kernel that takes many steps at once, host side: set-up and launches.
- * Not here: choice of the tile (diamond_plan.c), sources and receivers (diamond_points.c), the kernel
- * (cuda/fd/scalar/diamond.cu). */
+ * Not here: choice of the tile (diamond_plan.c), sources and receivers (diamond_points.c), several devices
+ * (diamond_slabs.c), the kernel (cuda/fd/scalar/diamond.cu). */
 #include "diamond.h"
 #include "streamed.h"
 
@@ -46,7 +46,7 @@ static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *
 /* The blocks of all towers. */
 static int64_t num_part(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
-    return tile->num_zb * diamond_rows(s, tile) * diamond_stages(s, tile, levels);
+    return tile->num_zb * diamond_own_rows(s, tile).num * diamond_stages(s, tile, levels);
 }
 /* Mailboxes of all blocks that run at once, as cuda/fd/scalar/diamond_ghosts.h has it. */
 static int64_t mailbox_bytes(const unda_solver *s, const struct diamond *d)
@@ -142,7 +142,8 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
         .nx = (int)fd->axis[0].total,
         .ny = (int)fd->axis[1].total,
         .nz = (int)fd->axis[2].total,
-        .num_row = (int)diamond_rows(s, &d->tile),
+        .num_row = (int)diamond_own_rows(s, &d->tile).num,
+        .first_row = (int)diamond_own_rows(s, &d->tile).first,
         .num_source = s->num_source,
         .num_group = t->base.num_group};
     scalar_cuda_matched(s, a.matched);
@@ -180,13 +181,12 @@ static unda_status list_points(unda_solver *s)
     return gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a);
 }
 
-/* Stages [first, end) of `levels` steps at once; those before are done. */
-static unda_status launch(unda_solver *s, int64_t levels, int64_t first, int64_t end)
+unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct diamond *d = &t->diamond;
     struct diamond_args a = arguments(s, d);
-    int64_t rows = diamond_rows(s, &d->tile), parts = d->tile.num_zb * rows * (end - first);
+    int64_t rows = diamond_own_rows(s, &d->tile).num, parts = d->tile.num_zb * rows * (end - first);
     int64_t most = diamond_sms(s, d);
     a.num_level = (int)levels;
     a.first_tower = (int)(rows * first);
@@ -216,7 +216,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         int64_t left = num_step - done, levels = left < tile->levels ? left : tile->levels;
         if (left < tile->fewest)
             return scalar_step.run(s, left);
-        TRY(launch(s, levels, 0, diamond_stages(s, tile, levels)));
+        TRY(diamond_launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
             SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
         done += levels;
@@ -233,14 +233,14 @@ static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, 
     int64_t all = diamond_stages(s, tile, pass->levels);
     if (pass->levels < tile->fewest)
         return scalar_step.window(s, pass, window);
-    return launch(s, pass->levels, first, first + stages < all ? first + stages : all);
+    return diamond_launch(s, pass->levels, first, first + stages < all ? first + stages : all);
 }
 
 static unda_status queue(unda_solver *s, int which)
 {
     const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
     (void)which;
-    return launch(s, tile->levels, 0, diamond_stages(s, tile, tile->levels));
+    return diamond_launch(s, tile->levels, 0, diamond_stages(s, tile, tile->levels));
 }
 
 /* Sources and receivers are the kernel's. */

@@ -1,5 +1,6 @@
 /* diamond.h: the kernel that takes many steps at once, as the CUDA engine of the scalar scheme sees it.
- * Next: diamond_plan.c (choice of the tile), diamond.c (set-up, launches), diamond_points.c;
+ * Next: diamond_plan.c (choice of the tile), diamond.c (set-up, launches), diamond_points.c, diamond_slabs.c (several
+ * devices);
  * cuda/fd/scalar/diamond.cu. */
 #ifndef UNDA_DIAMOND_H
 #define UNDA_DIAMOND_H
@@ -15,8 +16,17 @@ const char *diamond_choose(const unda_solver *s, struct scalar_cuda *t);
 bool diamond_pays(const unda_solver *s, const struct scalar_cuda *t);
 int64_t diamond_reach(const struct diamond_tile *tile);
 int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
+struct fd_range diamond_own_rows(const unda_solver *s, const struct diamond_tile *tile); /* of a slab */
 int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
 int diamond_sms(const unda_solver *s, const struct diamond *d);
+
+/* diamond.c: stages [first, end) of `levels` steps at once; those before are done. */
+unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_t end);
+
+/* diamond_slabs.c: of struct fd_engine. */
+unda_status diamond_cut(const unda_solver *s, int64_t *planes);
+unda_status diamond_leap(unda_solver *whole, int64_t num_step, int64_t *done);
+int64_t diamond_leap_bytes(const unda_solver *slab);
 
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);

@@ -152,6 +152,14 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
     return (fd_tables(s)->axis[0].total - 1 + width) / (2 * width) + 1;
 }
 
+struct fd_range diamond_own_rows(const unda_solver *s, const struct diamond_tile *tile)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t width = 2 * diamond_reach(tile), first = fd->begin / width;
+    int64_t end = fd_cut(fd, 1) ? fd->end / width : diamond_rows(s, tile);
+    return (struct fd_range){first, end - first};
+}
+
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
  * stage; most threads have a cell. Order 8, one c: 260 Gcell/s by count in long rows of y, 190 to 220 in rows

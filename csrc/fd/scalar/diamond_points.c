@@ -34,7 +34,7 @@ unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
     OWNER void *owned = NULL;
     struct fd_terms terms;
     int64_t *node;
-    TRY(fd_terms_new(s, 0, &owned, &terms));
+    TRY(fd_terms_new(fd_whole(s), 0, &owned, &terms));
     TRY(array_own(&owned, &node, terms.num, sizeof *node, "sources"));
     for (int64_t n = 0; n < terms.num_node; n++)
         for (int64_t k = terms.first[n]; k < terms.first[n + 1]; k++)
@@ -56,7 +56,7 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Nodes that groups of receivers record, by node; one of several groups stands there for each. */
+/* Nodes in planes that the solver makes that groups of receivers record, by node; one of several groups stands there for each. */
 unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
 {
     struct fd_cuda *t = fd_cuda(s);
@@ -66,15 +66,15 @@ unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
     SCRATCH int32_t *id = NULL, *group = NULL;
     int64_t num = 0, samples = t->num_group * (int64_t)(d->tile.levels + 1);
     for (int32_t g = 0; g < t->num_group; g++)
-        num += t->groups[g].nodes->num_node;
+        num += t->groups[g].own.num;
     TRY(array_try(&cell, num, sizeof *cell, "receivers"));
     TRY(array_try(&node, num, sizeof *node, "receivers"));
     TRY(array_try(&id, num, sizeof *id, "receivers"));
     TRY(array_try(&group, num, sizeof *group, "receivers"));
     num = 0;
     for (int32_t g = 0; g < t->num_group; g++)
-        for (int64_t i = 0; i < t->groups[g].nodes->num_node; i++)
-            cell[num++] = (struct cell){t->groups[g].nodes->node[i], (int32_t)i, g};
+        for (int64_t i = 0; i < t->groups[g].own.num; i++)
+            cell[num++] = (struct cell){t->groups[g].nodes->node[t->groups[g].own.first + i], (int32_t)i, g};
     qsort(cell, (size_t)num, sizeof *cell, by_node);
     for (int64_t i = 0; i < num; i++) {
         node[i] = cell[i].node;
@@ -102,7 +102,7 @@ unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t le
         for (int64_t level = due; level <= levels; level += group->every, sample++) {
             d->due_host[level] = 1;
             d->sample_host[level * t->num_group + g] =
-                field->values + (gpu_ptr)(sample * field->nodes->num_node * s->real_bytes);
+                field->values + (gpu_ptr)(sample * field->own.num * s->real_bytes);
         }
     }
     TRY(gpu_upload(t->stream, d->sample, d->sample_host, bytes));

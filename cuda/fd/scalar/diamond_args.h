@@ -33,6 +33,7 @@ struct diamond_args {
     int num_source, num_group;
     int layer[2][2];   /* x, y: cells outside [layer[a][0], layer[a][1]) are in layers */
     int first_tower;   /* those before it have been taken, and their progress says so */
+    int first_row;     /* of the towers of a stage, of which a slab has num_row */
     double sign[3][2]; /* of the image behind a side: -1 free, 1 rigid */
     double w[13];      /* centre, then x at distance 1 ... M, y, z */
     float w_float[13]; /* the same */

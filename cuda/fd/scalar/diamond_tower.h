@@ -6,7 +6,7 @@
 static __device__ bool tower_range(const diamond_args &a, int index, place &t, int &begin, int &end)
 {
     int stage = index / a.num_row, row = index % a.num_row;
-    t.x = row * 2 * HALF - stage % 2 * HALF;
+    t.x = (a.first_row + row) * 2 * HALF - stage % 2 * HALF;
     t.y = a.ny - M - stage * HALF;
     int y = t.y + M; /* of column 0 of the new level 1 */
     begin = y + HALF > 0 ? 0 : (-(y + HALF)) / M + 1;

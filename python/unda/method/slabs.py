@@ -91,11 +91,13 @@ class Slabs:
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         y, z, real = self._plane
         size = y * z * real
-        planes = self._bytes() // size
+        planes, rest = divmod(self._bytes(), size)
+        sent = f"{planes} planes of {y} x {z} nodes x {real} bytes = {planes * size} bytes travel a step"
+        if rest:  # stages of kernel diamond send parts of planes
+            sent = f"{self._bytes()} bytes travel a step, on average over a launch"
         return "\n".join(
             [
-                f"{len(self.devices)} slabs by {self.transport}; {planes} planes of {y} x {z} nodes x "
-                f"{real} bytes = {planes * size} bytes travel a step",
+                f"{len(self.devices)} slabs by {self.transport}; {sent}",
                 *(
                     "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
                     for row in rows

@@ -1,0 +1,193 @@
+/* diamond_slabs.c: kernel diamond on several devices: the row of towers of a stage is cut along x.
+ * Tower r of stage s begins at x = 2 H r, or at 2 H r - H if s is odd, where H = DTS STEP is half a diamond. It needs
+ * of the stages before it those of rows r, and r - 1 (s odd) or r + 1 (s even); towers of one stage do not need each
+ * other. So slabs begin at multiples B of 2 H and exchange, across each cut, what a stage has made:
+ *     s even: planes [B - H - M, B - STEP) go up;
+ *     s odd:  planes [B - H, B - STEP + M) go down,
+ * both levels, in the rows of y that the stage passes, and memory variables of matched layers. Planes [B - H, B) are
+ * made by both slabs in turn, a diamond here, a diamond there; they are the lower slab's, and up to date there after
+ * the last stage. A stage is a launch on the stream beside the engine's: no kernel waits for another one.
+ *     kernel (made) -> waits for neighbours' `made` -> copies (sent) -> waits for neighbours' `sent` -> next stage
+ * Samples of receivers in shared planes: each slab has those that it made, see fd_cuda_values.
+ * Not here: the launch (diamond.c), single steps of slabs (slabs.c), copies of whole planes (cuda_send.c). */
+#include "../slabs.h"
+
+#include "diamond.h"
+
+#define EACH(s, c) for (int32_t c = slabs(s)->first; c < slabs(s)->end; c++)
+
+unda_status diamond_cut(const unda_solver *s, int64_t *planes)
+{
+    struct scalar_cuda t = {0};
+    const char *why = diamond_choose(s, &t);
+    if (why)
+        FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
+    *planes = 2 * diamond_reach(&t.diamond.tile);
+    return UNDA_OK;
+}
+
+/* ---- what travels ---- */
+
+/* Planes of x of both levels from one slab to another, in some rows of y. */
+static unda_status send_planes(unda_solver *from, unda_solver *to, struct fd_span planes, struct fd_span rows)
+{
+    const struct fd_axis *axis = fd_tables(from)->axis;
+    const struct fd_cuda *t = fd_cuda(from), *t_to = fd_cuda(to);
+    int64_t real = from->real_bytes, bytes = (rows.end - rows.begin) * t->pitch * real;
+    for (int level = 0; level < 2 && bytes > 0; level++)
+        for (int64_t x = planes.begin; x < planes.end; x++) {
+            int64_t node = (x * axis[1].total + rows.begin) * axis[2].total;
+            TRY(gpu_copy_async(t->away, t_to->array[level] + (gpu_ptr)(fd_cuda_place(to, node) * real),
+                               t->array[level] + (gpu_ptr)(fd_cuda_place(from, node) * real), bytes));
+        }
+    return UNDA_OK;
+}
+
+static unda_status send_up(unda_solver *from, unda_solver *to, int64_t end, struct fd_span rows)
+{
+    const struct fd *fd = fd_tables(to);
+    int64_t shared = fd->begin - fd->shared;
+    TRY(send_planes(from, to, (struct fd_span){shared - fd->half, end}, rows));
+    return scalar_cuda_send_memory(from, to, (struct fd_span){shared, end});
+}
+
+static unda_status send_down(unda_solver *from, unda_solver *to, int64_t end, struct fd_span rows)
+{
+    const struct fd *fd = fd_tables(from);
+    struct fd_span shared = {fd->begin - fd->shared, fd->begin};
+    TRY(send_planes(from, to, (struct fd_span){shared.begin, end}, rows));
+    return scalar_cuda_send_memory(from, to, shared);
+}
+
+/* The rows of y that a stage passes in so many levels. */
+static struct fd_span rows_of(const unda_solver *s, const struct diamond_tile *tile, int64_t levels,
+                              int64_t stage)
+{
+    int64_t half = fd_tables(s)->half, reach = diamond_reach(tile), num = fd_tables(s)->axis[1].total;
+    int64_t first = num - half - stage * reach; /* column 0 of level 0 */
+    int64_t begin = first + half - reach, end = first + half * levels + reach;
+    begin = begin > 0 ? begin : 0;
+    end = end < num ? end : num;
+    return (struct fd_span){begin, end > begin ? end : begin};
+}
+
+/* Before the first stage: all that a slab looks at beyond its own planes. */
+static unda_status send_state(unda_solver *low, unda_solver *high)
+{
+    const struct fd *fd = fd_tables(high);
+    struct fd_span rows = {0, fd->axis[1].total};
+    TRY(send_planes(high, low, (struct fd_span){fd->begin, fd->begin + fd->half}, rows));
+    return send_up(low, high, fd->begin, rows);
+}
+
+static unda_status send_stage(unda_solver *low, unda_solver *high, int64_t levels, int64_t stage)
+{
+    const struct diamond_tile *tile = &scalar_cuda(low)->diamond.tile;
+    struct fd_span rows = rows_of(low, tile, levels, stage);
+    int64_t end = fd_tables(high)->begin - tile->step;
+    return stage % 2 ? send_down(high, low, end + fd_tables(low)->half, rows) : send_up(low, high, end, rows);
+}
+
+/* After a stage; -1: before the first one. No stage begins before both slabs at a cut have ended the last one and have
+ * what the other one sends. */
+static unda_status exchange(unda_solver *s, int64_t levels, int64_t stage)
+{
+    EACH(s, i) TRY(fd_cuda_join(slab_of(s, i)));
+    for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++) {
+        TRY(fd_cuda_follow(slab_of(s, i), slab_of(s, i + 1)));
+        TRY(fd_cuda_follow(slab_of(s, i + 1), slab_of(s, i)));
+    }
+    for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++)
+        TRY(stage < 0 ? send_state(slab_of(s, i), slab_of(s, i + 1))
+                      : send_stage(slab_of(s, i), slab_of(s, i + 1), levels, stage));
+    EACH(s, i) TRY(fd_cuda_sent(slab_of(s, i)));
+    for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++) {
+        TRY(fd_cuda_receive(slab_of(s, i), slab_of(s, i + 1)));
+        TRY(fd_cuda_receive(slab_of(s, i + 1), slab_of(s, i)));
+    }
+    return UNDA_OK;
+}
+
+/* Nodes of a plane in the rows of all stages that are odd, or even. */
+static int64_t nodes_passed(const unda_solver *s, const struct diamond_tile *tile, bool odd)
+{
+    int64_t num = 0;
+    for (int64_t stage = odd; stage < diamond_stages(s, tile, tile->levels); stage += 2) {
+        struct fd_span rows = rows_of(s, tile, tile->levels, stage);
+        num += (rows.end - rows.begin) * fd_tables(s)->axis[2].total;
+    }
+    return num;
+}
+
+/* Nodes of memory variables in some planes. */
+static int64_t memory_nodes(const struct fd *fd, int64_t begin, int64_t end)
+{
+    int64_t num = 0;
+    for (int i = 0; i < fd->num_memory; i++) {
+        const struct fd_memory *memory = &fd->memory[i];
+        int64_t planes = fd_memory_before(fd, memory, end) - fd_memory_before(fd, memory, begin);
+        num += planes * memory->num[1] * memory->num[2];
+    }
+    return num;
+}
+
+int64_t diamond_leap_bytes(const unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
+    int64_t reach = diamond_reach(tile), stages = diamond_stages(s, tile, tile->levels), num = 0;
+    int64_t plane = fd->axis[1].total * fd->axis[2].total, planes = reach + fd->half - tile->step;
+    if (fd_cut(fd, 1))
+        num += 2 * ((reach + fd->half) * plane + planes * nodes_passed(s, tile, false)) +
+               memory_nodes(fd, fd->end - reach, fd->end) +
+               (stages + 1) / 2 * memory_nodes(fd, fd->end - reach, fd->end - tile->step);
+    if (fd_cut(fd, 0))
+        num += 2 * (fd->half * plane + planes * nodes_passed(s, tile, true)) +
+               stages / 2 * memory_nodes(fd, fd->begin - reach, fd->begin);
+    return num * s->real_bytes / tile->levels;
+}
+
+/* ---- steps ---- */
+
+/* Beside the engine's stream. */
+static unda_status queue_stage(unda_solver *s, int64_t levels, int64_t stage)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    SWAP(t->stream, t->away);
+    unda_status status = diamond_launch(s, levels, stage, stage + 1);
+    SWAP(t->stream, t->away);
+    return status;
+}
+
+static unda_status take_levels(unda_solver *s, int64_t levels)
+{
+    const unda_solver *one = slab_of(s, slabs(s)->first);
+    int64_t num = diamond_stages(one, &scalar_cuda(one)->diamond.tile, levels);
+    EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
+    TRY(exchange(s, levels, -1));
+    for (int64_t stage = 0; stage < num; stage++) {
+        EACH(s, i) TRY(queue_stage(slab_of(s, i), levels, stage));
+        TRY(exchange(s, levels, stage));
+    }
+    EACH(s, i)
+    {
+        struct fd_cuda *t = fd_cuda(slab_of(s, i));
+        TRY(fd_cuda_join(slab_of(s, i)));
+        if (levels % 2)
+            SWAP(t->array[FD_P], t->array[FD_PREVIOUS]);
+        slab_of(s, i)->step += levels;
+    }
+    return UNDA_OK;
+}
+
+unda_status diamond_leap(unda_solver *s, int64_t num_step, int64_t *done)
+{
+    const struct diamond_tile *tile = &scalar_cuda(slab_of(s, slabs(s)->first))->diamond.tile;
+    EACH(s, i) TRY(fd_cuda_clear_samples(slab_of(s, i), num_step));
+    for (*done = 0; num_step - *done >= tile->fewest;) {
+        int64_t left = num_step - *done, levels = left < tile->levels ? left : tile->levels;
+        TRY(take_levels(s, levels));
+        *done += levels;
+    }
+    return UNDA_OK;
+}
