@@ -193,6 +193,7 @@ if bad:
         WATCH._leave()
         os._exit(0)
     assert os.wait()[1] == 0
+comm.Barrier()
 time.sleep(0.2 * comm.rank)
 sys.exit(0)
 """)  # fmt: skip
