@@ -76,7 +76,7 @@ same(lossy, "conduction in cell 161", "there is no source")
 
 
 def test_what_dg_finds_is_what_one_process_finds_and_is_told_once(tmp_path):
-    run(3, tmp_path, FINDINGS + DG)
+    run(2, tmp_path, FINDINGS + DG)
 
 
 SEM = """
@@ -110,7 +110,7 @@ same(make, "may grow without bound", "nodes in the shortest wavelength", "on the
 
 
 def test_what_sem_and_fd_find_is_what_one_process_finds_and_is_told_once(tmp_path):
-    run(3, tmp_path, FINDINGS + SEM + FD)
+    run(2, tmp_path, FINDINGS + SEM + FD)
 
 
 ERRORS = """
@@ -139,4 +139,4 @@ sim.step(1)
 
 def test_a_warning_that_is_an_error_in_one_process_is_one_of_all(tmp_path):
     """And so is a check that fails in the others: nobody waits for messages of a step."""
-    run(3, tmp_path, ERRORS, seconds=30)
+    run(2, tmp_path, ERRORS, seconds=30)
