@@ -89,7 +89,7 @@ def test_one_process_a_device_is_timed_beside_one_process(tmp_path):
         "--cases",
         "hex3,sem4,scalar4,elastic4",
         "--nodes",
-        "500",
+        "2200",
         "--seconds",
         "0.01",
         "--out",
