@@ -1,7 +1,8 @@
-"""DG in one process with several devices beside one process a device, by each transport: bits and time.
+"""Several devices in one process beside one process a device, by each transport: bits and time.
 
 ``mpirun -n 2 python benchmarks/mpi_transports.py --nodes 16e6 --out transports.json``. Process 0 first has
 the devices of all processes, while these wait; then all share the same problem.
+Cases, in closed boxes: tet3 .. hex7: DG (sound); sem4: SEM (elastic); scalar4, elastic4: FD.
 """
 
 from __future__ import annotations
@@ -15,31 +16,53 @@ import numpy as np
 import unda
 from mpi4py import MPI
 
-CASES = {"tet3": ("tet", 3, 120), "tet7": ("tet", 7, 720), "hex3": ("hex", 3, 64), "hex7": ("hex", 7, 512)}
+#: Method, kind, degree or order, nodes of a cube of cells.
+CASES = {
+    "tet3": ("dg", "tet", 3, 120),
+    "tet7": ("dg", "tet", 7, 720),
+    "hex3": ("dg", "hex", 3, 64),
+    "hex7": ("dg", "hex", 7, 512),
+    "sem4": ("sem", "hex", 4, 64),
+    "scalar4": ("fd", "scalar", 4, 1),
+    "elastic4": ("fd", "elastic", 4, 1),
+}
 TRANSPORTS = ("nccl", "mpi", "host")
 
 
-def box(case, nodes):
-    """Return a perturbed cube; the last number of a case: nodes of a cube of cells."""
-    shape, _, of_cube = CASES[case]
+def problem(case, nodes):
+    """Return a perturbed cube of cells, or a cubic grid."""
+    method, kind, _, of_cube = CASES[case]
     n = max(2, round((nodes / of_cube) ** (1 / 3)))
-    return unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), shape=shape, perturb=0.2, seed=1)
+    if method == "fd":
+        return unda.Grid((n, n, n), 10.0)
+    return unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), shape=kind, perturb=0.2, seed=1)
 
 
-def simulation(case, mesh, **where):
-    """Return sound in a closed box, at a pressure that differs from node to node."""
-    medium = unda.Acoustic(rho=1000.0, c=1500.0)
-    degree = CASES[case][1]
-    sim = unda.DG(mesh, medium, degree=degree, boundary={"*": "rigid"}, integrator="ab3", **where)
-    sim.set(p=lambda x, y, z: np.sin(7 * x + 3 * y) * np.cos(4 * z))
+def simulation(case, of, **where):
+    """Return waves in a closed box, in a state that differs from node to node."""
+    method, kind, order, _ = CASES[case]
+    sound, rock = unda.Acoustic(rho=1000.0, c=1500.0), unda.Elastic(rho=2600.0, vp=4000.0, vs=2300.0)
+    if method == "dg":
+        sim = unda.DG(of, sound, degree=order, boundary={"*": "rigid"}, integrator="ab3", **where)
+    elif method == "sem":
+        sim = unda.SEM(of, rock, degree=order, boundary={"*": "free"}, **where)
+    else:
+        scheme, medium = ("scalar", sound) if kind == "scalar" else ("staggered", rock)
+        sim = unda.FD(of, medium, scheme=scheme, order=order, boundary={"*": "free"}, kernel="step", **where)
+    sim.set(**{seen(sim): lambda x, y, z: np.sin(7 * x + 3 * y) * np.cos(4 * z)})
     return sim
 
 
+def seen(sim):
+    """Return the field that is set, and whose bits are compared."""
+    return next(name for name in ("p", "ux", "vx") if name in sim.fields)
+
+
 def measured(sim, seconds, comm=None):
-    """Return seconds of a step, the median of five calls, and in process 0 a hash of p after some steps."""
+    """Return seconds of a step, the median of five calls, and in process 0 a hash of a field after some."""
     sim.step(20)
-    p = sim.get("p", gather=True)
-    digest = None if p is None else hashlib.sha256(p.tobytes()).hexdigest()[:16]
+    field = sim.get(seen(sim), gather=True)
+    digest = None if field is None else hashlib.sha256(field.tobytes()).hexdigest()[:16]
     begun = time.perf_counter()
     sim.step(16)
     num = int(np.clip(seconds / 5 / (time.perf_counter() - begun) * 16, 1, 2000)) // 16 * 16 or 16
@@ -59,33 +82,36 @@ def way_of(sim):
 
 def rows(case, nodes, seconds, comm):
     """Yield in process 0 the time of each way to share the problem."""
-    mesh = one = digest = None
+    on_grid, first = CASES[case][0] == "fd", comm.rank == 0
+    of = problem(case, nodes) if first or on_grid else None
+    one = digest = dt = None
     devices = [f"cuda:{i}" for i in range(comm.size)]
-    if comm.rank == 0:
-        mesh = box(case, nodes)
-        with simulation(case, mesh, device=devices) as sim:
+    if first:
+        with simulation(case, of, device=devices) as sim:
             one, digest = measured(sim, seconds)
+            dt, size = sim.dt, sim._size()[0]
             way = f"one process, {sim.team.transport}"
-        yield {"case": case, "way": way, "num_elem": mesh.num_elem, "ms": 1e3 * one, "percent": 100.0}
-    part = unda.scatter(mesh, comm)
+        yield {"case": case, "way": way, "size": size, "ms": 1e3 * one, "percent": 100.0}
+    dt = comm.bcast(dt)  # of SEM each way estimates its own
+    part = {"of": of, "comm": comm} if on_grid else {"of": unda.scatter(of, comm)}
     for transport in TRANSPORTS:
         try:
-            sim = simulation(case, part, device=devices[comm.rank], transport=transport)
+            sim = simulation(case, device=devices[comm.rank], transport=transport, dt=dt, **part)
         except unda.DeviceError as error:  # in all processes
-            if comm.rank == 0:
+            if first:
                 yield {"case": case, "way": transport, "lacks": str(error).splitlines()[0]}
             continue
         with sim:
             step, found = measured(sim, seconds, comm)
             way = way_of(sim)
-        if comm.rank == 0:
+        if first:
             share = {"percent": 100 * one / step, "same_bits": found == digest}
-            yield {"case": case, "way": way, "num_elem": mesh.num_elem, "ms": 1e3 * step, **share}
+            yield {"case": case, "way": way, "size": size, "ms": 1e3 * step, **share}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", default="tet3,tet7,hex7")
+    parser.add_argument("--cases", default="tet3,tet7,hex7,sem4,scalar4,elastic4")
     parser.add_argument("--nodes", type=float, default=16e6, help="of all devices together")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--out", default="transports.json")

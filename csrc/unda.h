@@ -507,9 +507,8 @@ typedef struct unda_ranks {
 } unda_ranks;
 /* As unda_solver_new, of a part of a mesh; FD: part is NULL. ranks: copied, but for `of`. Kernel, dt and all that belongs
  * to the whole problem are agreed upon, so that the bits of DG and FD are those of one process, those of SEM of a team of
- * the same parts on the CPU. Traces at cut faces, planes beside cuts, or forces on nodes that processes share travel by
- * messages that the caller starts, unda_solver_set_requests, before the first step; those of DG also by NCCL, which needs
- * nothing of him. SEM: process 0 makes the tables of the whole, and gives each process those of its part; options of the
+ * the same parts, with the same dt. Traces at cut faces, planes beside cuts, or forces on nodes that processes share travel by
+ * messages that the caller starts, unda_solver_set_requests, before the first step; or by NCCL, which needs nothing of him. SEM: process 0 makes the tables of the whole, and gives each process those of its part; options of the
  * others give no materials. unda_solver_write then takes all own elements at once. */
 UNDA_API unda_status unda_solver_new_rank(unda_solver **solver, const unda_mesh *part,
                                           const unda_solver_options *options, const unda_ranks *ranks);
@@ -520,7 +519,8 @@ typedef struct unda_message {
     int64_t num_byte; /* to be sent, and as many to be received */
     int32_t rank;     /* the neighbour */
     int32_t reserved;
-    void *send, *receive; /* [num_byte], host memory; with transport MPI or NCCL of the device */
+    void *send, *receive; /* [num_byte], host memory; with transport MPI or NCCL of the device. FD by NCCL: planes do not
+                             pass through here, but go from where they stand to where they belong */
 } unda_message;
 /* Of neighbour `which` of this process, 0 .. unda_member.num_neighbor - 1. */
 UNDA_API unda_status unda_solver_get_message(const unda_solver *solver, int32_t which, unda_message *message);

@@ -179,3 +179,11 @@ def test_processes_have_the_bits_of_one(name, num, boundary):
     found = thread_ranks.run(num, lambda ranks: outcome(name, boundary, comm=ranks))
     assert found[0] == one
     assert all(other == one[: len(other)] and len(other) < len(one) for other in found[1:])
+
+
+@pytest.mark.parametrize("make", [unda.FD, unda.FD.forecast])
+def test_a_transport_is_one_between_processes(make):
+    """Devices of one process have no choice."""
+    assert make(GRID, MEDIUM, device="cpu", transport="auto")
+    with pytest.raises(ArgumentError, match="transport is 'nccl' in one process, expected comm= with it"):
+        make(GRID, MEDIUM, device="cpu", transport="nccl")

@@ -90,7 +90,7 @@ def test_processes_have_the_bits_of_one_device(monkeypatch, devices, scheme):
     monkeypatch.setenv("UNDA_EMULATOR_EAGER", "1")
 
     def shared(ranks):
-        return _outcome(scheme, devices[ranks.rank], comm=ranks)
+        return _outcome(scheme, devices[ranks.rank], comm=ranks, transport="host")
 
     found = thread_ranks.run(3, shared)
     whole = {name: [one for one in arrays if one is not None] for name, arrays in found[0]["parts"].items()}

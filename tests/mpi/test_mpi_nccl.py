@@ -76,17 +76,20 @@ def test_processes_that_send_by_nccl_have_the_bits_of_one(num):
 
 
 @pytest.mark.gpu_or_stand_in
-def test_one_process_a_device_is_timed_beside_one_process(tmp_path):
+@pytest.mark.parametrize(("cases", "nodes"), [(["hex3", "sem4"], 500), (["scalar4"], 12**3)])
+def test_one_process_a_device_is_timed_beside_one_process(tmp_path, cases, nodes):
     """By transports that are there; the stand-in's MPI knows no devices. All have the same bits."""
-    script = TESTS.parent / "benchmarks" / "mpi_transports.py"
-    small = ["--cases", "hex3", "--nodes", "500", "--seconds", "0.01", "--out", str(tmp_path / "found.json")]
-    done = start(2, script, *small)
+    script, out = TESTS.parent / "benchmarks" / "mpi_transports.py", str(tmp_path / "found.json")
+    small = ["--nodes", str(nodes), "--seconds", "0.01", "--out", out]
+    done = start(2, script, "--cases", ",".join(cases), *small)
     assert done.returncode == 0, done.stdout + done.stderr
-    one, *rows = json.loads((tmp_path / "found.json").read_text())["rows"]
-    assert one["way"] == "one process, peer" and len(rows) == 3
-    timed = [row for row in rows if "lacks" not in row]
-    assert {"nccl", "mpi by host"} <= {row["way"] for row in timed}
-    assert all(row["same_bits"] and row["percent"] > 0 for row in timed)
+    found = json.loads((tmp_path / "found.json").read_text())["rows"]
+    for case in cases:
+        one, *rows = [row for row in found if row["case"] == case]
+        assert one["way"] == "one process, peer" and len(rows) == 3
+        timed = [row for row in rows if "lacks" not in row]
+        assert {"nccl", "mpi by host"} <= {row["way"] for row in timed}
+        assert all(row["same_bits"] and row["percent"] > 0 for row in timed)
 
 
 @on_the_stand_in

@@ -20,7 +20,7 @@ from ..errors import ArgumentError, DeviceError, Error
 from ..limits import device_number
 from .messages import function_of_mpi
 
-#: What DG(transport=) may be between processes.
+#: What transport= of all methods may be between processes.
 WORDS = ("auto", "host", "mpi", "nccl")
 
 
