@@ -158,7 +158,7 @@ class FD(Simulation):
 
             if slabs is not None:
                 raise ArgumentError(
-                    "tune is True on several devices, whose slabs take kernel 'step' alone; expected False"
+                    "tune is True on several devices, whose slabs' kernels are not tuned; expected False"
                 )
             given.device = choose_device(given.device)
             same = given.some(
