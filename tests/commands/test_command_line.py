@@ -128,6 +128,35 @@ def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsy
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.usefixtures("limits_once")
+def test_bench_compares_several_devices_with_the_slowest_one_alone(tmp_path):
+    names = [name for name in unda.devices() if name != "cpu"][:2]
+    if len(names) < 2:
+        pytest.skip("two devices")
+    path = tmp_path / "result.json"
+    command = [
+        "bench",
+        "scaling",
+        "--cases",
+        "hex3",
+        "--nodes",
+        "400",
+        "--seconds",
+        "0.02",
+        "--splits",
+        "weak",
+    ]
+    assert main([*command, "--devices", ",".join(names), "-o", str(path)]) == 0
+    rows = json.loads(path.read_text())["rows"]
+    assert [(row["split"], row["on"]) for row in rows] == [
+        ("one", names[0]), ("one", names[1]), ("at once", names), ("weak", names),
+    ]  # fmt: skip
+    slowest = min(row["rate"] for row in rows[:2])
+    for row in rows:
+        assert row["efficiency"] == pytest.approx(100 * row["rate"] / slowest / row["devices"])
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize(
     "case",
     [

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import cuda_device
+import numpy as np
 import pytest
 from unda.__main__ import main
+from unda.commands import bench_scaling
 from unda.commands.scaling_model import Link, Surface, beside, blocks, on_paper, stage_seconds, surface
 from unda.errors import ArgumentError
 from unda.limits import link_limits, reaches
@@ -32,6 +34,17 @@ def test_a_measured_row_is_compared_with_its_share_of_one_device():
     # a stage of half the cells: 0.5 ms, half of it inside; the message takes 0.5 ms
     assert beside(one, row, LINK) == pytest.approx(100 * 0.5 / 0.75)
     assert beside(one, row | {"num_elem": 2000}, LINK) == pytest.approx(100.0)  # inside takes as long
+
+
+def test_rates_of_several_devices_are_compared_with_the_slowest_one_alone():
+    """Equal parts wait for it: of devices of 10 and 8, together 15.2 are 95 % of what can be."""
+    state = np.zeros(3)
+    alone = [{"split": "one", "rate": rate, "devices": 1, "state": state} for rate in (10.0, 8.0)]
+    weak = {"split": "weak", "rate": 15.2, "devices": 2, "state": state}
+    found = [bench_scaling._finished(row, alone, None, {})["efficiency"] for row in (*alone, weak)]
+    assert found == pytest.approx([125.0, 100.0, 95.0])
+    strong = weak | {"split": "strong", "state": state + 1e-3}
+    assert bench_scaling._finished(strong, alone, None, {})["same_bits"] == "off by 1e-03"
 
 
 def rows_of(cells, begin=1e-5, each=1e-8):
@@ -101,6 +114,7 @@ def test_the_way_between_devices_is_measured_by_either_transport():
 def test_devices_that_do_not_reach_each_other_send_through_the_host(reached):
     code = """
 from unda.__main__ import main
+from unda.commands import bench_scaling
 from unda.errors import DeviceError
 from unda.limits import link_limits, reaches
 reached = reaches("cuda:0", "cuda:1")

@@ -1,8 +1,9 @@
 """Time one problem on several devices: work that grows with their number, and one problem that is split.
 
-Of each case one device has so many nodes, then all devices have as many each (weak), then they share as many
-(strong), whose bits are compared with those of one device. Beside each is what a model expects, from the rate
-of one device and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
+Of each case each device alone has so many nodes, then each has them at once; then they share a problem as
+many times as large (weak), and one as large (strong), whose bits are compared with those of one device. Equal
+parts wait for the slowest device, whose rate alone is the measure. Beside each is what a model expects, from
+that rate and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
 (scaling_case.py), the model (scaling_model.py), waiting for ghosts (scaling_ghosts.py), a paper's figures
 (scaling_paper.py), how parts run together (team.c of csrc/dg and csrc/sem, csrc/fd/slabs.c).
 """
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +23,7 @@ from ..errors import ArgumentError
 from ..limits import device_limits, link_limits, several
 from . import scaling_ghosts, scaling_paper
 from .measuring import figure, heading, integers, keep_usual, measured, positive, refuse_idle, words
-from .scaling_case import CASES, Case, compared, measure, problem, simulation
+from .scaling_case import CASES, Case, compared, measure, problem, simulation, time_step
 from .scaling_model import Link, beside, table
 
 _COLUMNS = (
@@ -98,39 +101,72 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     keep_usual(parser)
 
 
-def _runs(
-    args: argparse.Namespace, case: Case, devices: tuple[str, ...]
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    return {"dtype": args.dtype, "integrator": args.integrator, "physics": args.physics}
+
+
+def _shared(
+    args: argparse.Namespace, case: Case, one: Any, devices: tuple[str, ...]
 ) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """List the runs of a case: what is split how, the problem, where it runs."""
-    one = problem(case, args.nodes)
-    yield "one", one, {"device": devices[0]}
+    """List the problems that all devices share: split how, the problem, where it runs."""
+    if len(devices) < 2:
+        return
     team: dict[str, Any] = {"device": list(devices)}
     if case.method != "fd":  # of grids the driver chooses
         team["transport"] = args.transport
-    if len(devices) > 1:
-        for split in args.splits.split(","):
-            yield split, one if split == "strong" else problem(case, args.nodes, len(devices)), team
+    for split in args.splits.split(","):
+        yield split, one if split == "strong" else problem(case, args.nodes, len(devices)), team
+
+
+def _row(args: argparse.Namespace, case: Case, split: str, of: Any, where: dict[str, Any]) -> dict[str, Any]:
+    """Time a problem on one device or on several."""
+    with simulation(case, of, _options(args), **where) as sim:
+        return {"split": split, "on": where["device"], **measure(sim, args.seconds)}
+
+
+def _at_once(args: argparse.Namespace, case: Case, of: Any, alone: list[dict[str, Any]]) -> dict[str, Any]:
+    """Time each device with a problem of its own while the others have theirs; return a row of all."""
+    with ExitStack() as stack, ThreadPoolExecutor(len(alone)) as pool:
+        sims = [stack.enter_context(simulation(case, of, _options(args), row["on"])) for row in alone]
+        took = list(pool.map(lambda sim: time_step(sim, args.seconds), sims))
+    rates = [1e-3 * row["ms"] * row["rate"] / step for row, step in zip(alone, took, strict=True)]
+    return alone[0] | {
+        "split": "at once", "on": [row["on"] for row in alone], "devices": len(alone), "ms": 1e3 * max(took),
+        "rate": sum(rates), "outside": None,
+    }  # fmt: skip
+
+
+def _finished(
+    row: dict[str, Any], alone: list[dict[str, Any]], link: Link | None, about: dict[str, Any]
+) -> dict[str, Any]:
+    """Compare a row with devices alone: its rate with the slowest one's, its bits with those of the first."""
+    slowest = min(alone, key=lambda one: one["rate"])
+    row = about | row | {
+        "same_bits": compared(alone[0]["state"], row["state"]) if row["split"] == "strong" else "-",
+        "model": beside(slowest, row, link) if link and row["split"] in ("strong", "weak") else None,
+        "efficiency": 100 * (row["rate"] / slowest["rate"] / row["devices"]),
+    }  # fmt: skip
+    return {name: value for name, value in row.items() if name != "state"}
 
 
 def _rows(args: argparse.Namespace, devices: tuple[str, ...], link: Link | None) -> Iterator[dict[str, Any]]:
-    options = {"dtype": args.dtype, "integrator": args.integrator, "physics": args.physics}
     for name in args.cases.split(","):
-        case, one = CASES[name], None
-        for split, of, where in _runs(args, case, devices):
-            with simulation(case, of, options, **where) as sim:
-                about = {"case": name, "split": split, "degree": case.degree, "dtype": args.dtype}
-                row = about | ({"integrator": args.integrator} if case.method == "dg" else {})
-                row |= measure(sim, args.seconds)
-            one = one or row
-            row["same_bits"] = compared(one["state"], row["state"]) if split == "strong" else "-"
-            row["model"] = beside(one, row, link) if link and split != "one" else None
-            row["efficiency"] = 100 * (row["rate"] / one["rate"] / row["devices"])
-            yield {name: value for name, value in row.items() if name != "state"}
+        case = CASES[name]
+        about = {"case": name, "degree": case.degree, "dtype": args.dtype}
+        about |= {"integrator": args.integrator} if case.method == "dg" else {}
+        one = problem(case, args.nodes)
+        alone = [_row(args, case, "one", one, {"device": device}) for device in dict.fromkeys(devices)]
+        for row in alone:
+            yield _finished(row, alone, link, about)
+        if len(alone) > 1:
+            yield _finished(_at_once(args, case, one, alone), alone, link, about)
+        for split, of, where in _shared(args, case, one, devices):
+            yield _finished(_row(args, case, split, of, where), alone, link, about)
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw how near to n times one device's rate all come."""
-    rows = [row for row in result["rows"] if row["split"] != "one"]
+    rows = [row for row in result["rows"] if row["split"] in ("strong", "weak")]
     with figure(path, f"{len(result['devices'])} x {result['device']} (line: model)", (6.4, 3.6)) as axes:
         axes.bar([f"{row['case']}\n{row['split']}" for row in rows], [row["efficiency"] for row in rows])
         axes.plot([row["model"] for row in rows], "k_", markersize=20)

@@ -38,14 +38,11 @@ _UNITS = 60
 _COMPARED = 200
 
 
-def _box(cubes: float, n: int, shape: str) -> Mesh:
-    """Return a perturbed box of about so many cubes, n of them across and as many along as it takes."""
-    long = max(1, round(cubes / n**2))
-    return box_mesh((0, 0, 0), (long / n, 1, 1), (long, n, n), shape=shape, perturb=0.2, seed=1)
-
-
 def problem(case: Case, nodes: float, times: int = 1) -> Mesh | tuple[int, ...]:
-    """Return a mesh of about times * nodes nodes; of grids nodes along each axis, times as many along x."""
+    """Return a perturbed cube, or a grid, of about so many nodes, or a box that is as many times as long.
+
+    A box is longer along x: of so many devices each has a cube, and cuts are as large for any number.
+    """
     if case.method == "fd":
         n = max(16, round(nodes ** (1 / 3)))
         if case.kind == "diamond":  # z in one block, x at most a tower for each multiprocessor
@@ -54,13 +51,13 @@ def problem(case: Case, nodes: float, times: int = 1) -> Mesh | tuple[int, ...]:
             return times * x, max(16, round(nodes / x / z)), z
         return times * n, n, n
     if case.method == "sem":  # cells share nodes: each has about degree^3 of its own
-        cubes = times * nodes / case.degree**3
-        return _box(
-            cubes, max(1, int(cubes ** (1 / 3))), "hex"
-        )  # never shorter: receivers are in a unit cube
-    num_node = int(lib.unda_element_num_node(SHAPES[case.kind], case.degree))
-    cubes = times * nodes / num_node / (6 if case.kind == "tet" else 1)
-    return _box(cubes, max(1, round(cubes ** (1 / 3))), case.kind)
+        cubes = nodes / case.degree**3
+    else:
+        num_node = int(lib.unda_element_num_node(SHAPES[case.kind], case.degree))
+        cubes = nodes / num_node / (6 if case.kind == "tet" else 1)
+    n = max(1, round(cubes ** (1 / 3)))
+    shape = "hex" if case.method == "sem" else case.kind
+    return box_mesh((0, 0, 0), (times, 1, 1), (times * n, n, n), shape=shape, perturb=0.2, seed=1)
 
 
 def simulation(case: Case, of: Any, options: dict[str, Any], device: Any, **more: Any) -> Any:
