@@ -451,12 +451,13 @@ MUTATIONS = [
         ("csrc/fd/scalar/diamond_slabs.c", old, new)
         for old, new in (
             ("        TRY(exchange(s, levels, stage));", "        (void)stage;"),
-            ("stage < 0 ? send_state(", "stage < 1 ? send_state("),
+            ("stage < 0 ? send_state(", "stage < -1 ? send_state("),
             ("{shared - fd->half, end}", "{shared - fd->half + 1, end}"),
             ("end + fd_tables(low)->half, rows)", "end, rows)"),
             ("first + half - reach, end", "first + half - reach + 1, end"),
             ("return stage % 2 ?", "return stage % 2 == 0 ?"),
             ("        TRY(fd_cuda_receive(slab_of(s, i + 1), slab_of(s, i)));\n", ""),
+            ("        TRY(fd_cuda_receive(slab_of(s, i), slab_of(s, i + 1)));\n", ""),
             ("(struct fd_span){shared, end});", "(struct fd_span){shared, shared});"),
             ("    EACH(s, i) TRY(fd_cuda_clear_samples(slab_of(s, i), num_step));\n", ""),
             ("level < 2 &&", "level < 1 &&"),

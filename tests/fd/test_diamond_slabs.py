@@ -80,6 +80,15 @@ SMALL = {
 }  # fmt: skip
 
 
+@pytest.mark.skipif(REAL, reason="the stand-in runs its streams in an order of the test's choice")
+@pytest.mark.parametrize("eager", [3, 4])
+def test_stages_wait_for_what_their_neighbours_send(monkeypatch, devices, eager):
+    """Each slab has two streams: those of every other slab run as early as they may, the others late."""
+    one = run(SMALL, "step")
+    monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(eager))
+    assert same(run(SMALL, "diamond", device=devices[:5]), one)
+
+
 def test_a_wave_passes_the_cuts(devices):
     """From a source at one end, through slabs at rest, to the other end."""
     found = []
