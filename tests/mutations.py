@@ -456,6 +456,7 @@ MUTATIONS = [
             ("end + fd_tables(low)->half, rows)", "end, rows)"),
             ("first + half - reach, end", "first + half - reach + 1, end"),
             ("return stage % 2 ?", "return stage % 2 == 0 ?"),
+            ("        TRY(fd_cuda_receive(slab_of(s, i + 1), slab_of(s, i)));\n", ""),
             ("        TRY(fd_cuda_receive(slab_of(s, i), slab_of(s, i + 1)));\n", ""),
             ("(struct fd_span){shared, end});", "(struct fd_span){shared, shared});"),
             ("    EACH(s, i) TRY(fd_cuda_clear_samples(slab_of(s, i), num_step));\n", ""),

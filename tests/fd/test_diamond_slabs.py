@@ -81,12 +81,15 @@ SMALL = {
 
 
 @pytest.mark.skipif(REAL, reason="the stand-in runs its streams in an order of the test's choice")
-@pytest.mark.parametrize("eager", [3, 4])
-def test_stages_wait_for_what_their_neighbours_send(monkeypatch, devices, eager):
-    """Each slab has two streams: those of every other slab run as early as they may, the others late."""
-    one = run(SMALL, "step")
-    monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(eager))
-    assert same(run(SMALL, "diamond", device=devices[:5]), one)
+def test_stages_wait_for_what_their_neighbours_send(monkeypatch, devices):
+    """Streams of every other slab run as early as they may, the others late; then the other way round.
+
+    Four slabs make eight streams, so that the second run's numbers are the first's modulo 4.
+    """
+    one = run(SMALL, "step", across=True)
+    for eager in ("3", "4"):
+        monkeypatch.setenv("UNDA_EMULATOR_EAGER", eager)
+        assert same(run(SMALL, "diamond", across=True, device=devices[:4]), one)
 
 
 def test_a_wave_passes_the_cuts(devices):
