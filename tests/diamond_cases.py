@@ -1,4 +1,7 @@
-"""Runs of kernels diamond and step on random fields, for tests (fd/test_fd_diamond.py, fd/test_diamond_slabs.py)."""
+"""Runs of kernels diamond and step on random fields.
+
+For fd/test_fd_diamond.py and fd/test_diamond_slabs.py.
+"""
 
 import numpy as np
 import unda
@@ -31,8 +34,8 @@ def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=(), acr
     """Both levels and all traces of random fields with three sources and three groups of receivers.
 
     One group is added after the first of `steps`, which is no multiple of its four steps between samples.
-    heights: of further sources, as shares of the height of the grid. across: sources and receivers at every node
-    inside of lines along x, too, and their traces first.
+    heights: of further sources, as shares of the height of the grid. across: sources and receivers at every
+    node inside of lines along x, too, and their traces first.
     """
     sim, rng = make(case, kernel, shape=shape, options=options, device=device)
     size = np.array(sim.grid.size)

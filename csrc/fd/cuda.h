@@ -14,10 +14,10 @@ struct fd_cuda_group {
     const struct fd_nodes *nodes;
     gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
     gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
-    struct fd_range own;          /* of the nodes those that this solver computes, first those in shared planes: */
-    int64_t shared;               /* which single steps do not compute */
-    gpu_ptr values, out;          /* [sample][own node], [sample][point] of one call */
-    void *host;                   /* [sample][point]; of a slab [sample][own node] */
+    struct fd_range own; /* of the nodes those that this solver computes, first those in shared planes: */
+    int64_t shared;      /* which single steps do not compute */
+    gpu_ptr values, out; /* [sample][own node], [sample][point] of one call */
+    void *host;          /* [sample][point]; of a slab [sample][own node] */
 };
 
 /* Sources of a field: nodes and their terms. */
@@ -108,7 +108,7 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, enum fd_part part);
 void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values);
 unda_status fd_cuda_clear_samples(unda_solver *s, int64_t num_step); /* of a call of so many steps */
-unda_status fd_cuda_take(unda_solver *s);          /* receivers that are due at s->step */
+unda_status fd_cuda_take(unda_solver *s);                            /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int); /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s);         /* after the last step of a call */
 void fd_cuda_points_free(unda_solver *s);

@@ -176,11 +176,11 @@ static unda_status list_groups(unda_solver *s)
             struct fd_cuda_group *g = &t->groups[t->num_group++];
             const struct fd_nodes *nodes = fd_nodes_of(s->groups[i], number);
             struct fd_span shared = {fd->begin - fd->shared, fd->begin};
-            *g = (struct fd_cuda_group){
-                .group = s->groups[i],
-                .nodes = nodes,
-                .own = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)),
-                .shared = fd_nodes_in(fd, nodes->node, nodes->num_node, shared).num};
+            *g = (struct fd_cuda_group){.group = s->groups[i],
+                                        .nodes = nodes,
+                                        .own =
+                                            fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)),
+                                        .shared = fd_nodes_in(fd, nodes->node, nodes->num_node, shared).num};
             TRY(list_group(s, g));
         }
     return UNDA_OK;

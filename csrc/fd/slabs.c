@@ -94,11 +94,12 @@ static unda_status find_unit(const unda_solver *s, int64_t *unit, int64_t *share
     for (int32_t i = 0; i < fd->num_slab && fd->num_slab > 1; i++) {
         int64_t planes = first_plane(fd, *unit, i + 1) - first_plane(fd, *unit, i);
         if (planes < 2 * fd->half + 2)
-            FAIL(UNDA_ERR_ARG,
-                 "%d slabs of a grid of %lld planes along x, in units of %lld of kernel %s: slab %d has %lld, "
-                 "expected at least %d (2 M + 2 of order 2 M): fewer devices, or a longer axis x",
-                 fd->num_slab, (long long)fd->axis[0].total, (long long)*unit, s->options.kernel, i,
-                 (long long)planes, 2 * fd->half + 2);
+            FAIL(
+                UNDA_ERR_ARG,
+                "%d slabs of a grid of %lld planes along x, in units of %lld of kernel %s: slab %d has %lld, "
+                "expected at least %d (2 M + 2 of order 2 M): fewer devices, or a longer axis x",
+                fd->num_slab, (long long)fd->axis[0].total, (long long)*unit, s->options.kernel, i,
+                (long long)planes, 2 * fd->half + 2);
     }
     return UNDA_OK;
 }

@@ -162,6 +162,7 @@ def test_bench_compares_several_devices_with_the_slowest_one_alone(tmp_path):
     [
         "scalar4",
         pytest.param("elastic4", marks=pytest.mark.slow),
+        pytest.param("diamond4", marks=pytest.mark.slow),
         pytest.param("sem4", marks=pytest.mark.slow),
     ],
 )
@@ -173,11 +174,13 @@ def test_bench_splits_grids_and_spectral_elements_too(tmp_path, case, capsys):
     assert main(command) == 0
     one, strong, weak = json.loads(path.read_text())["rows"]
     assert one["num_elem"] == strong["num_elem"] < weak["num_elem"]
-    assert strong["most_bytes"] > 0 and 0 < strong["border"] < 1
+    assert strong["most_bytes"] > 0 and 0 < strong["border"] <= 1
+    assert (strong["kernel"] == "diamond") == (case == "diamond4")
     if case == "sem4":
         assert float(strong["same_bits"].removeprefix("off by ")) < 1e-5
         return
-    assert (one["num_elem"], weak["num_elem"]) == (16**3, 2 * 16**3) and strong["same_bits"] == "True"
+    x = 60 if case == "diamond4" else 16
+    assert (one["num_elem"], weak["num_elem"]) == (x * 16**2, 2 * x * 16**2) and strong["same_bits"] == "True"
     assert weak["megabytes"] == pytest.approx(strong["megabytes"])
     if case == "scalar4":  # order 4: two planes of p, with their padding, one after the other
         assert strong["most_bytes"] >= 2 * 16 * 16 * 4

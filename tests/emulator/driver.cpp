@@ -1,9 +1,10 @@
 /* driver.cpp: a stand-in for libcuda on the CPU, for tests. Device memory is mapped but inaccessible outside launches
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
- * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
- * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _TOGETHER=1 (a launch may ask for all its
- * blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no device reaches another's memory), _SEED.
+ * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2, 3 or 4 (every other stream, or pair of
+ * streams, runs at once as far as an event is recorded), _CLOCK=1 (a launch takes a second, all else no time),
+ * _TOGETHER=1 (a launch may ask for all its blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no
+ * device reaches another's memory), _SEED.
  * What a graph has of several streams runs in a random order that its events allow.
  * _OPEN=1 (device memory is accessible always, as an MPI that knows devices has it).
  * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp, nccl.cpp. */
@@ -342,7 +343,8 @@ API cuEventRecord(void *handle, void *s) {
         return CAPTURE_UNSUPPORTED;
     e->where = s, e->recorded++;
     int result = add(s, [=] { return e->time = seconds(), e->done++, 0; });
-    if (result == 0 && setting("EAGER", 0) == 1 + streams[s].number % 2) /* as early as it may, else as late */
+    int eager = setting("EAGER", 0), number = streams[s].number; /* as early as it may, else as late */
+    if (result == 0 && eager == (eager < 3 ? 1 + number % 2 : 3 + number / 2 % 2))
         run(streams[s]);
     return result;
 }

@@ -134,11 +134,10 @@ def test_a_checkpoint_of_a_kernel_of_one_device_goes_on_in_slabs(tmp_path, devic
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "diamond"}, "kernel diamond cannot run this: .* expected kernel step"),
         ({"window": 8}, "window is 8, expected 0 or -1 on several devices"),
     ],
 )
-def test_kernels_and_storages_of_one_device_are_refused(devices, options, message):
+def test_storages_of_one_device_are_refused(devices, options, message):
     with pytest.raises(unda.ArgumentError, match=message):
         _small(devices[:2], **options)
 

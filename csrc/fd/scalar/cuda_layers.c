@@ -118,8 +118,8 @@ unda_status scalar_cuda_send_memory(unda_solver *from, unda_solver *to, struct f
         int axis = memory->axis;
         int64_t first = fd_memory_before(fd, memory, planes.begin);
         int64_t num = fd_memory_before(fd, memory, planes.end) - first, real = from->real_bytes;
-        gpu_ptr out = memory_at(from, t, axis, first) +
-                      (gpu_ptr)(memory->number * memory_part(from, t, axis) * real);
+        gpu_ptr out =
+            memory_at(from, t, axis, first) + (gpu_ptr)(memory->number * memory_part(from, t, axis) * real);
         gpu_ptr in =
             memory_at(to, t_to, axis, first) + (gpu_ptr)(memory->number * memory_part(to, t_to, axis) * real);
         if (num > 0)

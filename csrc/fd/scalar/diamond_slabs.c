@@ -8,6 +8,8 @@
  * made by both slabs in turn, a diamond here, a diamond there; they are the lower slab's, and up to date there after
  * the last stage. A stage is a launch on the stream beside the engine's: no kernel waits for another one.
  *     kernel (made) -> waits for neighbours' `made` -> copies (sent) -> waits for neighbours' `sent` -> next stage
+ * The first wait changes no bit, since what copies overwrite is the same or not read; with it no word is written while
+ * a kernel reads it.
  * Samples of receivers in shared planes: each slab has those that it made, see fd_cuda_values.
  * Not here: the launch (diamond.c), single steps of slabs (slabs.c), copies of whole planes (cuda_send.c). */
 #include "../slabs.h"

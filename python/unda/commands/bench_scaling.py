@@ -45,8 +45,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "--cases", type=words(*CASES), default="tet3,tet7,hex7",
-        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, or elastic with "
-        "a CPML",
+        help=f"{','.join(CASES)}: DG by shape and degree; SEM, elastic; FD by order, scalar, elastic with a "
+        "CPML, or scalar by kernel diamond",
     )  # fmt: skip
     parser.add_argument(
         "--physics",

@@ -28,10 +28,12 @@ class Case(NamedTuple):
 CASES = {
     "tet3": Case("dg", "tet", 3), "tet7": Case("dg", "tet", 7), "hex3": Case("dg", "hex", 3),
     "hex7": Case("dg", "hex", 7), "sem4": Case("sem", "hex", 4), "scalar4": Case("fd", "scalar", 4),
-    "elastic4": Case("fd", "elastic", 4),
+    "elastic4": Case("fd", "elastic", 4), "diamond4": Case("fd", "diamond", 4),
 }  # fmt: skip
 #: Of "elastic4": nodes of CPML on five sides, under a free top.
 _LAYERS = 10
+#: Of "diamond4": planes along x, at least, five of its towers' units of 12.
+_UNITS = 60
 #: Rows of cells or planes whose bits are compared, all along the problem.
 _COMPARED = 200
 
@@ -43,6 +45,10 @@ def problem(case: Case, nodes: float, times: int = 1) -> Mesh | tuple[int, ...]:
     """
     if case.method == "fd":
         n = max(16, round(nodes ** (1 / 3)))
+        if case.kind == "diamond":  # z in one block, x at most a tower for each multiprocessor
+            x, _, z = (min(n, most) for most in fd_case.DIAMOND_SHAPES[case.degree])
+            x = max(x, _UNITS)
+            return times * x, max(16, round(nodes / x / z)), z
         return times * n, n, n
     if case.method == "sem":  # cells share nodes: each has about degree^3 of its own
         cubes = nodes / case.degree**3
@@ -77,7 +83,8 @@ def simulation(case: Case, of: Any, options: dict[str, Any], device: Any, **more
     if case.method == "sem":
         return sem_case.simulation(of, "elastic", {"degree": case.degree, "dtype": dtype}, device, **more)
     about = {
-        "physics": case.kind, "order": case.degree, "dtype": dtype, "kernel": "step", "varies": "constant",
+        "physics": "scalar" if case.kind == "diamond" else case.kind, "order": case.degree, "dtype": dtype,
+        "kernel": "diamond" if case.kind == "diamond" else "step", "varies": "constant",
         "layers": _LAYERS if case.kind == "elastic" else 0,
     }  # fmt: skip
     return fd_case.simulation(of, about, device, receivers=100, **more)
@@ -107,11 +114,21 @@ def _kernels(sim: Any) -> float | None:
     return float(sim.profile(10)["stage"]["seconds"])
 
 
+def stages_a_step(sim: Any) -> float:
+    """Return stages of towers (csrc/fd/scalar/diamond_plan.c) a step of kernel diamond."""
+    of, half = sim.config["kernel_options"], sim.config["order"] // 2
+    reach = of["dts"] * of["step"]
+    return float(-(-(sim.padded[1] - half + reach + half * of["levels"]) // reach) / of["levels"])
+
+
 def time_step(sim: Any, seconds: float) -> float:
     """Return the seconds of a step: after warm-up the median of five calls."""
     begin = time.perf_counter()
     sim.step(16)
-    count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000)) // 16 * 16 or 16
+    count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000))
+    # of kernel diamond as many whole launches as can be
+    launch = sim.config.get("kernel_options", {}).get("levels", 0)
+    count = count // launch * launch if 0 < launch <= count else count // 16 * 16 or 16
     took = []
     for _ in range(5):
         begin = time.perf_counter()
@@ -127,6 +144,9 @@ def measure(sim: Any, seconds: float) -> dict[str, Any]:
     step, stages = time_step(sim, seconds), int(sim._solver.info().num_stage)
     (size, unit), kernels = sim._size(), _kernels(sim)
     most, border = sim.team._load() if sim.team else (0, 0.0)
+    messages: float = 2 if sim.config.get("scheme") == "staggered" else 1
+    if sim.config["kernel"] == "diamond":  # nothing hides what a stage sends
+        border, messages = float(bool(sim.team)), stages_a_step(sim)
     return {
         "ms": 1e3 * step, "rate": 1e-9 * size * stages / step, "unit": f"G{unit}/s",
         "num_elem": size if unit == "cell" else sim.mesh.num_elem, "stages": stages,
@@ -136,7 +156,7 @@ def measure(sim: Any, seconds: float) -> dict[str, Any]:
         "devices": len(sim.team.members) if sim.team else 1,
         "megabytes": 1e-6 * sim.team._bytes() if sim.team else 0.0,
         "most_bytes": most, "border": border,
-        "messages": 2 if sim.config.get("scheme") == "staggered" else 1,
+        "messages": messages,
     }  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any,
     found = _hdf.array_shape(file, medium.fields[0])
     if len(found) != 3 or any(there < needed for there, needed in zip(found, least, strict=True)):
         raise FileError(f"{medium.fields[0]} is {found}, expected {least} or more: the grid and its layers")
-    # Slabs have kernel "step" alone, which gives the same bits as all others, and no windows.
+    # Slabs take kernel "step", which gives the same bits as all others, and no windows.
     alone = common.get("comm") is None and len(several(common["device"])) < 2
     kernel = same and (alone or config["kernel"] == "step")
     return FD(

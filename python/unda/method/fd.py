@@ -159,7 +159,7 @@ class FD(Simulation):
 
             if slabs is not None or self.ranks is not None:
                 raise ArgumentError(
-                    "tune is True on several devices, or with comm=, where slabs take kernel 'step' alone; "
+                    "tune is True on several devices, or with comm=, where kernels of slabs are not tuned; "
                     "expected False: tune a grid of a slab's planes on one device, and give the options that "
                     "its config has as kernel_options="
                 )
