@@ -634,8 +634,6 @@ MUTATIONS = [
     ("cuda/space/trilinear.h", "metric[i] = edges ? e[i] : g[i]", "metric[i] = g[i]"),
     ("cuda/dg/line_tile.h", "(face % 2 ? __ldg(map", "(1 ? __ldg(map"),
     ("cuda/dg/line_tile.h", "which == 1 ? 3 + l : 3 + j", "which == 1 ? 3 + k : 3 + j"),
-    ("cuda/dg/line_tile.h", "ONE_ELEMENT ? i : i % NP", "ONE_ELEMENT ? 0 : i % NP"),
-    ("cuda/dg/lines.cu", "    if (METRIC_LATE)", "    if (!METRIC_LATE)"),
     ("csrc/space/hex_map.c", "!affine || !(v & (v - 1))", "true"),
     ("csrc/space/hex_map.c", "curved < 0 && degree > 1", "curved < 0"),
     ("csrc/dg/metric.c", "TRY(space_check_fold(&dg->space, elem, node, unit * unit / metric[9]));", ""),
