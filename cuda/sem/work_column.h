@@ -7,10 +7,10 @@
 #include "sem/column.h"
 
 /* Whether nothing of node k of a column is read or computed before the nodes below it are done. Of a stored metric in
- * float32 the compiler reads ahead what so long columns have no registers for. */
+ * float32, and of degree 8, the compiler reads ahead what so long columns have no registers for. */
 DEVICE constexpr bool begins_apart(int k)
 {
-    constexpr bool LONG = sizeof(REAL) == 4 && ASSEMBLY != 2 && N > (DIM == 3 ? 8 : 10);
+    constexpr bool LONG = ASSEMBLY != 2 && (sizeof(REAL) == 4 ? N > (DIM == 3 ? 8 : 10) : DIM == 3 && N == 9);
     return METRIC_KIND == METRIC_TRILINEAR ? k == N / 2 : METRIC_KIND == METRIC_STORED && LONG && k % 3 == 2;
 }
 
