@@ -37,7 +37,12 @@ enum {
     OLD_EARLY = AT_ONCE == 2 && NODE_TURNS <= 2 && NUM_FIELD * (UPDATE == UPDATE_AB3 ? 3 : 2) <= 18,
     /* Whether it keeps the state, and the metric, of its nodes in registers, or reads them twice. */
     KEEP_STATE = NODE_TURNS <= 2 && NUM_FIELD * sizeof(REAL) <= 16,
-    KEEP_METRIC = !AFFINE && NODE_TURNS == 1 && NUM_FIELD * sizeof(REAL) <= 24
+    KEEP_METRIC = !AFFINE && NODE_TURNS == 1 && NUM_FIELD * sizeof(REAL) <= 24,
+    /* Of degree 8 in float32, where the compiler spills a vector too many: whether a node's element is known to be the
+     * block's only one; whether its metric waits for its state, or two maps are in registers beside two states. */
+    TIGHT = N == 9 && sizeof(REAL) == 4,
+    ONE_ELEMENT = TIGHT && TILE == 1,
+    METRIC_LATE = TIGHT && TRILINEAR && KEEP_STATE
 };
 
 struct tile {
@@ -49,6 +54,16 @@ struct tile {
                                                                          : 1];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+/* Node i of a block: its element there, and its number in it. */
+static __device__ __forceinline__ int elem_of(int i)
+{
+    return ONE_ELEMENT ? 0 : i / NP;
+}
+static __device__ __forceinline__ int node_of(int i)
+{
+    return ONE_ELEMENT ? i : i % NP;
+}
 
 /* Where node `node` of element e of the block stands in a slot. */
 static __device__ __forceinline__ int spot(int e, int node)

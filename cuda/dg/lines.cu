@@ -32,15 +32,18 @@ static __device__ __forceinline__ void load_state(const dg_args &a, long long fi
     if (i >= count * NP)
         i = 0;
     load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first, i));
-    load_metric(a, first + i / NP, i % NP, metric);
+    if (!METRIC_LATE)
+        load_metric(a, first + elem_of(i), node_of(i), metric);
 }
 
 /* The state in reference components, into shared memory. */
 static __device__ __forceinline__ void keep_state(const dg_args &a, tile &s, long long first, int turn,
-                                                  const REAL *q, const REAL *metric)
+                                                  const REAL *q, REAL *metric)
 {
-    int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
+    int i = threadIdx.x + turn * THREADS, e = elem_of(i), node = node_of(i);
     REAL u[NUM_REF];
+    if (METRIC_LATE)
+        load_metric(a, first + e, node, metric);
     node_to_reference(a, first + e, q, metric, u);
 #pragma unroll
     for (int f = 0; f < NUM_REF; f++)
@@ -99,7 +102,7 @@ static __device__ __forceinline__ void sum_line(const dg_args &a, tile &s, const
 static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int turn,
                                               const REAL *q, const REAL *kept, old_state &old)
 {
-    int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
+    int i = threadIdx.x + turn * THREADS, e = elem_of(i), node = node_of(i);
     long long elem = first + e, at = place(first, threadIdx.x);
     REAL acc[NUM_ACC], rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
     bool begun[NUM_ACC] = {};
