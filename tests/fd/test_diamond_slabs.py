@@ -149,7 +149,7 @@ def test_processes_are_refused(devices):
         with pytest.raises(unda.ArgumentError, match="kernel step on several processes"):
             unda.FD(
                 unda.Grid((40, 9, 11), 10.0), unda.Acoustic(rho=1000.0, c=1500.0), boundary={"*": "free"},
-                device=devices[0], kernel="diamond", comm=ranks,
+                device=devices[0], kernel="diamond", comm=ranks, transport="host",
             )  # fmt: skip
         return np.ones(1)
 
