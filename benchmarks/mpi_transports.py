@@ -15,6 +15,7 @@ import time
 import numpy as np
 import unda
 from mpi4py import MPI
+from unda.commands.measuring import origin
 
 #: Method, kind, degree or order, nodes of a cube of cells.
 CASES = {
@@ -117,12 +118,13 @@ def main():
     parser.add_argument("--out", default="transports.json")
     given = parser.parse_args()
     comm, made = MPI.COMM_WORLD, []
+    head = {"benchmark": "transports", **origin("cuda:0", None), "processes": comm.size}
     for case in given.cases.split(","):
         for row in rows(case, given.nodes, given.seconds, comm):
             made.append(row)
             print(row, flush=True)
             with open(given.out, "w") as file:
-                json.dump({"processes": comm.size, "rows": made}, file, indent=1)
+                json.dump({**head, "rows": made}, file, indent=1)
 
 
 if __name__ == "__main__":

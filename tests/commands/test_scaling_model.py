@@ -82,7 +82,7 @@ def test_parts_are_blocks_of_a_cube_and_slabs_of_a_grid():
 def test_the_table_of_the_documentation_is_what_the_command_prints(capsys):
     assert main(["bench", "scaling", "--model", *RESULTS]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("\n") == 11
+    assert printed.count("\n") == 13
     assert printed in (ROOT / "docs/scaling.md").read_text()
     assert main(["bench", "scaling", "--model", *RESULTS, "--links", "50:40"]) == 0
     assert capsys.readouterr().out not in (ROOT / "docs/scaling.md").read_text()
