@@ -69,6 +69,7 @@ def test_rows_of_the_ladder_agree_with_each_other(tmp_path, small, capsys):
     assert "volume_flux" in text and "84.15" in text and "roofline" in text
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_figure_5_has_both_sizes_of_elements_and_may_go_on(tmp_path, small):
     for kernel in ("f1s", "lines"):

@@ -136,11 +136,10 @@ def run(toy, *words):
         ("cpu", "auto", "node", "hex", 7),
         ("cuda", "fused", "cell", "tet", 4),
         ("cuda", "blocks", "cell", "tet", 4),
-        ("cuda", "tensor", "cell", "tet", 4),
         ("cuda", "node", "node", "tet", 4),
         *(
             pytest.param("cuda", kernel, "cell", "tet", 4, marks=[] if REAL else pytest.mark.slow)
-            for kernel in ("element", "gemm", "microblock")
+            for kernel in ("tensor", "element", "gemm", "microblock")
         ),
         ("cuda", "columns", "cell", "hex", 4),
         ("cuda", "lines", "node", "hex", 4),

@@ -76,7 +76,9 @@ def test_processes_that_send_by_nccl_have_the_bits_of_one(num):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("cases", "nodes"), [(["hex3", "sem4"], 500), (["scalar4"], 12**3)])
+@pytest.mark.parametrize(
+    ("cases", "nodes"), [pytest.param(["hex3", "sem4"], 500, marks=pytest.mark.slow), (["scalar4"], 12**3)]
+)
 def test_one_process_a_device_is_timed_beside_one_process(tmp_path, cases, nodes):
     """By transports that are there; the stand-in's MPI knows no devices. All have the same bits."""
     script, out = TESTS.parent / "benchmarks" / "mpi_transports.py", str(tmp_path / "found.json")

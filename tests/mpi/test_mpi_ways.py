@@ -35,8 +35,11 @@ def same(done, names):
     assert done.stdout.splitlines() == [f"{name} same" for name in names]
 
 
+# By the host: test_slabs_cuda.py, without MPI.
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("num", "way"), [(2, "nccl"), (3, "nccl"), (2, "host")])
+@pytest.mark.parametrize(
+    ("num", "way"), [(2, "nccl"), (3, "nccl"), pytest.param(2, "host", marks=pytest.mark.slow)]
+)
 def test_grids_in_processes_have_the_bits_of_one(num, way):
     """On the stand-in every other stream runs as early as events let it, the others as late as they can."""
     early = {"UNDA_EMULATOR_EAGER": str(num - 1)}
@@ -45,7 +48,9 @@ def test_grids_in_processes_have_the_bits_of_one(num, way):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("num", "way"), [(2, "nccl"), (3, "nccl"), (2, "host")])
+@pytest.mark.parametrize(
+    ("num", "way"), [(2, "nccl"), pytest.param(3, "nccl", marks=pytest.mark.slow), (2, "host")]
+)
 def test_spectral_elements_in_processes_have_the_bits_of_their_parts_in_one(num, way):
     early = {"UNDA_EMULATOR_EAGER": str(num - 1)}
     done = start(num, sem_rank_cases.__file__, way, *map(str, MESHES[num]), **early)
