@@ -519,8 +519,9 @@ typedef struct unda_message {
     int64_t num_byte; /* to be sent, and as many to be received */
     int32_t rank;     /* the neighbour */
     int32_t reserved;
-    void *send, *receive; /* [num_byte], host memory; with transport MPI or NCCL of the device. FD by NCCL: planes do not
-                             pass through here, but go from where they stand to where they belong */
+    /* [num_byte], host memory; with transport MPI or NCCL of the device. By NCCL planes of FD do not pass through here,
+     * but go from where they stand to where they belong. */
+    void *send, *receive;
 } unda_message;
 /* Of neighbour `which` of this process, 0 .. unda_member.num_neighbor - 1. */
 UNDA_API unda_status unda_solver_get_message(const unda_solver *solver, int32_t which, unda_message *message);
