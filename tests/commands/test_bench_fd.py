@@ -37,12 +37,8 @@ def bench(folder, *words, seconds="0.001"):
 @pytest.mark.parametrize(
     "device, physics",
     [pytest.param("cpu", p, marks=[pytest.mark.slow] * (p != "elastic")) for p in FIELDS]
-    + [  # one physics is enough for the device's rows
-        pytest.param(
-            "cuda",
-            physics,
-            marks=[pytest.mark.gpu_or_stand_in] + [pytest.mark.slow] * (physics != "acoustic"),
-        )
+    + [
+        pytest.param("cuda", physics, marks=[pytest.mark.gpu_or_stand_in, pytest.mark.slow])
         for physics in FIELDS
     ],
 )

@@ -64,6 +64,7 @@ def test_rows_agree_with_each_other(tmp_path, capsys):
     assert lines[4].startswith("| one core cpu | ") and "(1 x)" in lines[4]
 
 
+@pytest.mark.slow
 def test_without_a_gpu_the_rows_of_the_cpu_remain(tmp_path, capsys):
     result = bench(tmp_path, device="cpu")
     assert [row["engine"] for row in result["rows"]] == ["one core", "all cores"]

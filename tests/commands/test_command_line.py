@@ -198,7 +198,7 @@ def test_states_that_differ_are_not_called_the_same():
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.usefixtures("limits_once")
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.slow)])
 def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
     """A row a degree, of a device one for each way to add; unknowns of shared nodes are counted once."""
     monkeypatch.chdir(tmp_path)

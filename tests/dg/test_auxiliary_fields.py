@@ -143,7 +143,7 @@ def run(toy, *words):
         ),
         ("cuda", "columns", "cell", "hex", 4),
         ("cuda", "lines", "node", "hex", 4),
-        ("cuda", "base", "cell", "hex", 4),
+        pytest.param("cuda", "base", "cell", "hex", 4, marks=[] if REAL else pytest.mark.slow),
     ],
 )
 def test_a_relaxing_wave_decays_as_its_matrix_says(toy, device, kernel, per, shape, degree):

@@ -79,9 +79,8 @@ def cut(tile, zb, nz, **other):
         "tile": tile, "shape": (11, 15, nz), "zb": zb, "dtype": "float32", "medium": "uniform",
         "low": "free", "high": "rigid", "levels": 5, "fewest": 1, **other,
     }  # fmt: skip
-    return pytest.param(
-        case, id=f"{tile}-{nz}-{zb}", marks=[pytest.mark.slow] * ((tile[0] > 4 or nz == 259) and not REAL)
-    )
+    long = tile[0] > 4 or nz in (250, 259, 500)
+    return pytest.param(case, id=f"{tile}-{nz}-{zb}", marks=[pytest.mark.slow] * (long and not REAL))
 
 
 @pytest.mark.parametrize(  # blocks of 2, 2, 3, 4, 6 and 8 warps; 4, 2, 3, 2, 2 and 2 of them

@@ -28,7 +28,9 @@ def cases_that_differ(num, device, numbers):
     return [line for line in lines if not line.endswith(" same")]
 
 
-@pytest.mark.parametrize(("num", "numbers"), [(2, (21,)), (3, (0,)), (5, (12,))])
+@pytest.mark.parametrize(
+    ("num", "numbers"), [(2, (21,)), pytest.param(3, (0,), marks=pytest.mark.slow), (5, (12,))]
+)
 def test_processes_have_the_bits_of_their_parts_in_one(num, numbers):
     """Fields, traces, samples, energy and dt; from one device they differ by rounding."""
     assert cases_that_differ(num, "cpu", numbers) == []

@@ -38,7 +38,11 @@ def same(done, names):
 # By the host: test_slabs_cuda.py, without MPI.
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
-    ("num", "way"), [(2, "nccl"), (3, "nccl"), pytest.param(2, "host", marks=pytest.mark.slow)]
+    ("num", "way"),
+    [
+        (2, "nccl"),
+        *(pytest.param(num, way, marks=pytest.mark.slow) for num, way in ((3, "nccl"), (2, "host"))),
+    ],
 )
 def test_grids_in_processes_have_the_bits_of_one(num, way):
     """On the stand-in every other stream runs as early as events let it, the others as late as they can."""

@@ -202,9 +202,8 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     [
         ("cpu", "fused"),
         ("cuda", "fused"),
-        ("cuda", "gemm"),
         ("cuda", "microblock"),
-        pytest.param("cuda", "node", marks=pytest.mark.slow),  # functions and their ranges as microblock's
+        *(pytest.param("cuda", name, marks=pytest.mark.slow) for name in ("gemm", "node")),  # as microblock
     ],
 )
 def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
