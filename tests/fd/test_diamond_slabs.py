@@ -53,14 +53,6 @@ FEW = [
 ]
 
 
-@pytest.fixture
-def devices(monkeypatch):
-    """Names of five slabs' devices: two that take turns, where there are two."""
-    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "2")
-    num = unda.limits.num_devices()
-    return [f"cuda:{i % min(num, 2)}" for i in range(5)]
-
-
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, marks=[] if REAL or case in FEW else pytest.mark.slow) for case in CASES],

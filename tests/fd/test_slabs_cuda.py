@@ -26,14 +26,6 @@ FEW = (
 )
 
 
-@pytest.fixture
-def devices(monkeypatch):
-    """Names of five slabs' devices: two that take turns, where there are two."""
-    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "2")
-    num = unda.limits.num_devices()
-    return [f"cuda:{i % min(num, 2)}" for i in range(5)]
-
-
 @pytest.mark.parametrize(
     ("i", "key"),
     [
