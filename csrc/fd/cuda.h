@@ -12,12 +12,15 @@
 struct fd_cuda_group {
     const struct receiver_group *group;
     const struct fd_nodes *nodes;
-    gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
-    gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
+    gpu_ptr place, row;  /* nodes of all points, each once; row: of y, see by_row */
     struct fd_range own; /* of the nodes those that this solver computes, first those in shared planes: */
     int64_t shared;      /* which single steps do not compute */
-    gpu_ptr values, out; /* [sample][own node], [sample][point] of one call */
-    void *host;          /* [sample][point]; of a slab [sample][own node] */
+    int64_t num_point;   /* those that are weighed on the device: all, or those whose home a slab is: */
+    int64_t *point;      /* NULL: all */
+    gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes, of these points */
+    struct fd_range cut[2];   /* of a slab: what points beside cuts take of own nodes lies in these ranges */
+    gpu_ptr values, out;      /* [sample][own node], [sample][point] of one call */
+    void *host, *host_cut[2]; /* [sample][point]; [sample][node of a range] */
 };
 
 /* Sources of a field: nodes and their terms. */
@@ -54,6 +57,7 @@ struct fd_cuda {
     int32_t first_row, end_row;
     struct fd_cuda_group *groups;
     int32_t num_group;
+    void *points;         /* `point` of groups */
     struct gpu_pool room; /* of a call: `amplitude`, values and out of `groups` */
     void *host_room;      /* host of `groups` */
     gpu_ptr amplitude;
@@ -107,6 +111,7 @@ unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, enum fd_part part);
 void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values);
+void fd_cuda_weighed(const unda_solver *s, int32_t list, int64_t i, double *weighed);
 unda_status fd_cuda_clear_samples(unda_solver *s, int64_t num_step); /* of a call of so many steps */
 unda_status fd_cuda_take(unda_solver *s);                            /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int); /* every group, due or not, as sample 0 of a call */
@@ -139,7 +144,7 @@ unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
     .base.exchange_begin = cuda_exchange_begin, .base.exchange_end = cuda_exchange_end,                      \
     .plane_bytes = fd_cuda_plane_bytes, .join_rank = fd_cuda_join_rank, .carry = fd_cuda_carry,              \
-    .values = fd_cuda_values, .reach = fd_cuda_reach, .settle = fd_cuda_settle
+    .values = fd_cuda_values, .weighed = fd_cuda_weighed, .reach = fd_cuda_reach, .settle = fd_cuda_settle
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

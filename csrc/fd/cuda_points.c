@@ -1,8 +1,10 @@
 /* cuda_points.c: sources and receivers of all schemes on a CUDA device.
  * Sources are inverted: each node that they reach has a list of terms, so that no two threads add to one node
  * and the order of the sum is fixed. Receivers store the values of their nodes, each node once, and apply the
- * weights at the end of a call, so kernels need not know the points around a node. */
+ * weights at the end of a call, so kernels need not know the points around a node. A slab weighs those points that it
+ * has all nodes of; of the others it gives values (slab_samples.c). */
 #include "cuda.h"
+#include "slabs.h"
 
 #include <string.h>
 
@@ -147,19 +149,76 @@ unda_status fd_cuda_inject_part(unda_solver *s, int f, gpu_ptr p, int64_t time, 
 
 /* ---- receivers ---- */
 
-static unda_status list_group(unda_solver *s, struct fd_cuda_group *g)
+static unda_status upload_weights(unda_solver *s, struct fd_cuda_group *g, const struct fd_nodes *points)
 {
     struct fd_cuda *t = fd_cuda(s);
-    const struct fd_nodes *nodes = g->nodes;
-    int64_t num = nodes->num_point;
-    TRY(upload_places(s, &t->lists, g->own.num, nodes->node + g->own.first, &g->place, &g->row));
-    if (fd_tables(s)->whole) /* slabs' values are weighed together */
-        return UNDA_OK;
-    TRY(gpu_pool_copy(&t->lists, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
+    int64_t num = points->num_point;
+    g->num_point = num;
+    TRY(gpu_pool_copy(&t->lists, t->stream, &g->first, points->first, 4 * points->num_run * POINT_LINES * num,
                       "receivers"));
-    TRY(gpu_pool_copy(&t->lists, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
-    return gpu_pool_copy(&t->lists, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num,
+    TRY(gpu_pool_copy(&t->lists, t->stream, &g->along, points->place, 4 * POINT_WIDTH * num, "receivers"));
+    return gpu_pool_copy(&t->lists, t->stream, &g->weight, points->weight, 8 * 3 * POINT_WIDTH * num,
                          "receivers");
+}
+
+/* Of a slab: points whose home it is, with numbers of its own nodes. */
+static unda_status list_home_points(unda_solver *s, struct fd_cuda_group *g, const struct slab_list *list)
+{
+    const struct fd_nodes *all = g->nodes;
+    int64_t lines = all->num_run * POINT_LINES, num = 0;
+    OWNER void *owned = NULL;
+    struct fd_nodes here = *all;
+    for (int64_t p = 0; p < all->num_point; p++)
+        num += list->home[p] == slab_number(s);
+    TRY(array_own(&fd_cuda(s)->points, &g->point, num, sizeof *g->point, "receivers"));
+    TRY(array_own(&owned, &here.first, lines * num, sizeof *here.first, "receivers"));
+    TRY(array_own(&owned, &here.place, POINT_WIDTH * num, sizeof *here.place, "receivers"));
+    TRY(array_own(&owned, &here.weight, 3 * POINT_WIDTH * num, sizeof *here.weight, "receivers"));
+    here.num_point = 0;
+    for (int64_t p = 0; p < all->num_point; p++) {
+        int64_t to = here.num_point;
+        if (list->home[p] != slab_number(s))
+            continue;
+        g->point[here.num_point++] = p;
+        for (int64_t k = 0; k < lines; k++) {
+            int32_t first = all->first[lines * p + k];
+            here.first[lines * to + k] = first < 0 ? first : first - (int32_t)g->own.first;
+        }
+        memcpy(here.place + POINT_WIDTH * to, all->place + POINT_WIDTH * p, POINT_WIDTH * sizeof *here.place);
+        memcpy(here.weight + 3 * POINT_WIDTH * to, all->weight + 3 * POINT_WIDTH * p,
+               3 * POINT_WIDTH * sizeof *here.weight);
+    }
+    return upload_weights(s, g, &here);
+}
+
+/* Those of points beside cuts stand at both ends of a slab's own nodes: two ranges, beside the widest gap. */
+static void find_cut_nodes(struct fd_cuda_group *g, const struct slab_list *list)
+{
+    int64_t begin = fd_num_before(list->cut, list->num_cut, g->own.first);
+    int64_t end = fd_num_before(list->cut, list->num_cut, g->own.first + g->own.num), split = end;
+    if (begin == end)
+        return;
+    for (int64_t k = begin + 1, widest = 0; k < end; k++)
+        if (list->cut[k] - list->cut[k - 1] > widest) {
+            widest = list->cut[k] - list->cut[k - 1];
+            split = k;
+        }
+    g->cut[0] =
+        (struct fd_range){list->cut[begin] - g->own.first, list->cut[split - 1] - list->cut[begin] + 1};
+    if (split < end)
+        g->cut[1] =
+            (struct fd_range){list->cut[split] - g->own.first, list->cut[end - 1] - list->cut[split] + 1};
+}
+
+static unda_status list_group(unda_solver *s, struct fd_cuda_group *g, int32_t number)
+{
+    const struct fd_nodes *nodes = g->nodes;
+    TRY(upload_places(s, &fd_cuda(s)->lists, g->own.num, nodes->node + g->own.first, &g->place, &g->row));
+    if (!fd_tables(s)->whole)
+        return upload_weights(s, g, nodes);
+    const struct slab_list *list = fd_slabs_list(fd_tables(s)->whole, number);
+    find_cut_nodes(g, list);
+    return list_home_points(s, g, list);
 }
 
 static unda_status list_groups(unda_solver *s)
@@ -181,7 +240,7 @@ static unda_status list_groups(unda_solver *s)
                                         .own =
                                             fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)),
                                         .shared = fd_nodes_in(fd, nodes->node, nodes->num_node, shared).num};
-            TRY(list_group(s, g));
+            TRY(list_group(s, g, t->num_group - 1));
         }
     return UNDA_OK;
 }
@@ -223,11 +282,13 @@ unda_status fd_cuda_take_all(unda_solver *s, int which)
     return UNDA_OK;
 }
 
-/* The samples of one list of nodes. Lists of other fields add to what is there. */
+/* The samples of one list of nodes. */
 static unda_status weigh(unda_solver *s, const struct fd_cuda_group *g, int64_t count)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int64_t num = g->nodes->num_point;
+    int64_t num = g->num_point;
+    if (num == 0)
+        return UNDA_OK;
     struct scalar_weigh_args a = {.values = POINTER(g->values),
                                   .first = POINTER(g->first),
                                   .place = POINTER(g->along),
@@ -235,14 +296,30 @@ static unda_status weigh(unda_solver *s, const struct fd_cuda_group *g, int64_t 
                                   .out = POINTER(g->out),
                                   .num_sample = count,
                                   .num_point = num,
-                                  .num_node = g->nodes->num_node,
+                                  .num_node = g->own.num,
                                   .num_run = g->nodes->num_run};
     struct gpu_shape shape = gpu_threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
-    TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
-    for (int64_t i = 0; i < count * num; i++)
+    return gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes);
+}
+
+/* Of a slab: the values of all samples that points beside cuts take. */
+static unda_status fetch_cut(unda_solver *s, const struct fd_cuda_group *g, int64_t count)
+{
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    int64_t real = s->real_bytes;
+    for (int i = 0; i < 2; i++)
+        TRY(gpu_download_parts_async(stream, g->host_cut[i], g->cut[i].num * real,
+                                     g->values + (gpu_ptr)(g->cut[i].first * real), g->own.num * real,
+                                     g->cut[i].num * real, count));
+    return g->cut[0].num ? gpu_sync(stream) : UNDA_OK;
+}
+
+/* Lists of other fields add to what is there. */
+static void add_samples(unda_solver *s, const struct fd_cuda_group *g, int64_t count)
+{
+    for (int64_t i = 0; i < count * g->num_point; i++)
         fd_add_sample(s, g->group, g->nodes, i, real_get(s, g->host, i));
-    return UNDA_OK;
 }
 
 unda_status fd_cuda_fetch(unda_solver *s)
@@ -252,32 +329,29 @@ unda_status fd_cuda_fetch(unda_solver *s)
         const struct receiver_group *group = t->groups[i].group;
         int64_t count = receiver_num_since(group, s->begin, s->step);
         const struct fd_cuda_group *g = &t->groups[i];
-        if (fd_tables(s)->whole)
-            TRY(gpu_download(t->stream, g->host, g->values, count * g->own.num * s->real_bytes));
-        else if (count > 0 && group->num_point > 0)
-            TRY(weigh(s, g, count));
+        if (count == 0)
+            continue;
+        TRY(weigh(s, g, count));
+        TRY(fetch_cut(s, g, count));
+        if (!fd_tables(s)->whole)
+            add_samples(s, g, count);
     }
     return UNDA_OK;
-}
-
-/* Of two values one of which was not made, all of whose bits are 0, the other one; also where it is -0. */
-static double united(double a, double b)
-{
-    uint64_t bits, more;
-    memcpy(&bits, &a, sizeof bits);
-    memcpy(&more, &b, sizeof more);
-    bits |= more;
-    memcpy(&a, &bits, sizeof a);
-    return a;
 }
 
 void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *values)
 {
     const struct fd_cuda_group *g = &fd_cuda(s)->groups[list];
-    for (int64_t k = 0; k < g->own.num; k++) {
-        double value = real_get(s, g->host, i * g->own.num + k);
-        values[k] = k < g->shared ? united(values[k], value) : value;
-    }
+    for (int side = 0; side < 2; side++)
+        for (int64_t k = 0; k < g->cut[side].num; k++)
+            values[g->cut[side].first + k] = real_get(s, g->host_cut[side], i * g->cut[side].num + k);
+}
+
+void fd_cuda_weighed(const unda_solver *s, int32_t list, int64_t i, double *weighed)
+{
+    const struct fd_cuda_group *g = &fd_cuda(s)->groups[list];
+    for (int64_t k = 0; k < g->num_point; k++)
+        weighed[g->point[k]] = real_get(s, g->host, i * g->num_point + k);
 }
 
 /* ---- lists, calls ---- */
@@ -285,6 +359,7 @@ void fd_cuda_values(const unda_solver *s, int32_t list, int64_t i, double *value
 unda_status fd_cuda_list_points(unda_solver *s)
 {
     gpu_pool_free(&fd_cuda(s)->lists);
+    arrays_free(&fd_cuda(s)->points);
     TRY(list_sources(s));
     return list_groups(s);
 }
@@ -302,11 +377,12 @@ unda_status fd_cuda_reserve(unda_solver *s)
     for (int32_t i = 0; i < t->num_group; i++) {
         struct fd_cuda_group *g = &t->groups[i];
         int64_t bytes = (s->max_step / g->group->every + 2) * s->real_bytes; /* of one value */
-        int64_t num_out = fd_tables(s)->whole ? 0 : g->nodes->num_point;
-        int64_t num_host = fd_tables(s)->whole ? g->own.num : num_out;
         TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * g->own.num, "receiver samples"));
-        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * num_out, "receiver samples"));
-        TRY(array_own(&t->host_room, &g->host, bytes * num_host, 1, "receiver samples"));
+        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * g->num_point, "receiver samples"));
+        TRY(array_own(&t->host_room, &g->host, bytes * g->num_point, 1, "receiver samples"));
+        for (int side = 0; side < 2; side++)
+            TRY(array_own(&t->host_room, &g->host_cut[side], bytes * g->cut[side].num, 1,
+                          "receiver samples"));
     }
     return gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, s->max_step * s->num_source * s->real_bytes,
                           "source amplitudes");
@@ -323,6 +399,7 @@ unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
 void fd_cuda_points_free(unda_solver *s)
 {
     gpu_pool_free(&fd_cuda(s)->lists);
+    arrays_free(&fd_cuda(s)->points);
     free_room(fd_cuda(s));
     array_free(fd_cuda(s)->groups);
 }

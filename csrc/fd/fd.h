@@ -185,9 +185,11 @@ struct fd_engine {
                          bool arrives);
     /* Whether copies to another slab, on an equal device, go from device to device; NULL: yes. */
     unda_status (*reach)(unda_solver *from, unda_solver *to, bool *reached);
-    /* Values of list `list` (slabs.c) at sample i of the call, of this slab's nodes, those of shared planes first: of
-     * these the ones that it made, beside those of the slab below that are in `values`. */
+    /* Of list `list` of nodes (slab_samples.c) at sample i of the call: values at this slab's nodes, [node], those of
+     * shared planes first, 0 where it did not make them; an engine that weighs its points itself gives only what
+     * points beside cuts take. Then what such an engine has weighed, [point of the list]; NULL: it does not. */
     void (*values)(const unda_solver *s, int32_t list, int64_t i, double *values);
+    void (*weighed)(const unda_solver *s, int32_t list, int64_t i, double *weighed);
     /* Kernels that take many steps of all slabs at once; NULL: there are none. The planes that slabs begin at are
      * multiples of *planes, half of which they share; 0: the kernel takes single steps. Then as many of num_step steps
      * as such a kernel takes, of the solver of the whole grid, after `open` and what slabs exchange with it; and the
@@ -430,6 +432,8 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *receiver
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const void *points, double *values);
+/* Number of the node of weight k along z on a line of a point, -1: none. */
+int64_t fd_point_node(const struct fd_nodes *nodes, int64_t point, int line, int k);
 /* What point number `point` of those nodes takes of their values. */
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
 /* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. */

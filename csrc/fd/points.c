@@ -160,6 +160,15 @@ CLONES static double weigh(const struct fd_nodes *nodes, int64_t point, const do
     return sum[0];
 }
 
+int64_t fd_point_node(const struct fd_nodes *nodes, int64_t point, int line, int k)
+{
+    const int32_t *first = nodes->first + nodes->num_run * POINT_LINES * point;
+    int32_t place = nodes->place[POINT_WIDTH * point + k];
+    if (first[line] < 0 || nodes->weight[3 * POINT_WIDTH * point + 2 * POINT_WIDTH + k] == 0)
+        return -1;
+    return place >= 0 ? first[line] + place : first[POINT_LINES + line] + ~place;
+}
+
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
     return weigh(nodes, point, values);

@@ -4,7 +4,7 @@
  *     arrive   messages are there; blocks -> ghosts
  * The blocks of a message stand as their sender has them, so that two processes, which are each other's neighbours on both
  * sides of a periodic grid, send one message of both. By NCCL planes go from borders to ghosts at once, without blocks.
- * Not here: the order of a step, sources (slabs.c), receivers (rank_samples.c), how messages travel (solver/messages.c,
+ * Not here: the order of a step, sources (slabs.c), receivers (slab_samples.c), how messages travel (solver/messages.c,
  * solver/cuda_ranks.c). */
 #include "rank.h"
 

@@ -4,10 +4,9 @@
  *     border planes, those within M of a cut -> their copies begin -> all others -> copies end.
  * Every node is computed by the same operations whatever the cuts. All that looks at a state from outside
  * (energies, files, points, materials) sees the whole grid, through `box`, `gather` and `memory`.
- * Not here: what one slab owns (slab.c), copies (cpu.c, cuda_send.c), processes with a slab each (rank.c). */
+ * Not here: what one slab owns (slab.c), receivers (slab_samples.c), copies (cpu.c, cuda_send.c), processes with a slab
+ * each (rank.c). */
 #include "slabs.h"
-
-#include "../base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -502,29 +501,6 @@ static unda_status pass(unda_solver *s, int pass, int64_t time)
     return receive(s);
 }
 
-/* The samples of a list of nodes, from the slabs that they lie in, weighed like those of one solver. */
-static unda_status take_samples(unda_solver *s, int32_t list, const struct receiver_group *group,
-                                const struct fd_nodes *nodes)
-{
-    double *values = slabs(s)->values;
-    if (slabs(s)->rank)
-        return fd_rank_take_samples(s, slabs(s)->samples, list, group, nodes);
-    int64_t count = receiver_num_since(group, s->begin, s->step);
-    int32_t threads = parallel_few(s->options.threads);
-    for (int64_t i = 0; i < count; i++) {
-        EACH(s, k)
-        {
-            const struct fd *fd = &slabs(s)->slab[k].fd;
-            int64_t at = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_made(fd)).first;
-            one(s)->values(slab_of(s, k), list, i, values + at);
-        }
-#pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
-        for (int64_t p = 0; p < nodes->num_point; p++)
-            fd_add_sample(s, group, nodes, i * nodes->num_point + p, fd_weigh(nodes, p, values));
-    }
-    return UNDA_OK;
-}
-
 /* Many steps at once, as far as the kernel takes them; what is left is taken one by one. */
 static unda_status leap(unda_solver *s, int64_t num_step, int64_t *done)
 {
@@ -554,7 +530,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     s->step += num_step;
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t n = 0; n < fd_num_nodes(s->groups[g]); n++)
-            TRY(take_samples(s, list++, s->groups[g], fd_nodes_of(s->groups[g], n)));
+            TRY(fd_slabs_take_samples(s, list++, s->groups[g], fd_nodes_of(s->groups[g], n)));
     return UNDA_OK;
 }
 
@@ -582,12 +558,13 @@ static unda_status drive(unda_solver *s, const unda_drive *given)
 
 static unda_status list_points(unda_solver *s)
 {
+    TRY(fd_slabs_list_points(s));
     EACH(s, i)
     {
         update(s, i);
         TRY(one(s)->base.list_points(slab_of(s, i)));
     }
-    return slabs(s)->rank ? fd_rank_list_points(s, &slabs(s)->samples_owned, &slabs(s)->samples) : UNDA_OK;
+    return UNDA_OK;
 }
 
 static unda_status reserve(unda_solver *s)

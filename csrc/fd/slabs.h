@@ -6,7 +6,7 @@
 #include "fd.h"
 
 struct slab {
-    unda_solver solver;
+    unda_solver solver; /* first: see slab_number */
     struct fd fd;
 };
 
@@ -17,18 +17,26 @@ struct fd_travel {
     int64_t below[FD_MAX_FIELD], above[FD_MAX_FIELD];
 };
 
+/* What is known of a list of nodes of receivers. */
+struct slab_list {
+    int64_t num_cut;
+    int64_t *cut;  /* numbers of the nodes of points beside cuts, ascending */
+    int32_t *home; /* [point]: the slab that alone makes all its nodes; -1: none does, it is beside a cut */
+};
+
 struct fd_rank;
+struct slab_samples;
 
 struct slabs {
     int32_t num;        /* of the whole grid */
     int32_t first, end; /* those that are here; of the others only `fd` is made */
     struct slab *slab;  /* [num] */
     double *values;     /* at the nodes of one list of receivers, at once */
+    struct slab_samples *samples;
+    void *samples_owned;
     int64_t material_version;
     bool reached;         /* all neighbours' memory is */
-    struct fd_rank *rank; /* NULL: all slabs are here; else: */
-    struct rank_samples *samples;
-    void *samples_owned;
+    struct fd_rank *rank; /* NULL: all slabs are here */
 };
 
 static inline struct slabs *slabs(const unda_solver *s)
@@ -43,6 +51,10 @@ static inline const struct fd_engine *fd_slab_engine(const unda_solver *s)
 {
     const struct fd_scheme *scheme = fd_tables(s)->scheme;
     return fd_tables(s)->slab_device[0] == UNDA_DEVICE_CPU ? scheme->cpu : scheme->cuda;
+}
+static inline int32_t slab_number(const unda_solver *slab)
+{
+    return (int32_t)((const struct slab *)slab - slabs(fd_tables(slab)->whole)->slab);
 }
 /* A slab's neighbour below (0) or above (1), around the grid. */
 static inline int32_t slab_beside(const struct slabs *t, int32_t i, int side)
@@ -71,11 +83,11 @@ struct fd_travel fd_travel_all(const struct fd *fd, int array);
 /* Sends, and waits for what neighbours send. */
 unda_status fd_slabs_travel(unda_solver *s, const struct fd_travel *travel);
 
-/* rank_samples.c: of one of many processes: what is known of each list of nodes; owner: see array_own. Then a list's
- * samples of a call. */
-unda_status fd_rank_list_points(unda_solver *s, void **owner, struct rank_samples **samples);
-unda_status fd_rank_take_samples(unda_solver *s, struct rank_samples *samples, int32_t number,
-                                 const struct receiver_group *group, const struct fd_nodes *nodes);
+/* slab_samples.c: learns of all lists of nodes, before slabs do; then one of them, and its samples of a call. */
+unda_status fd_slabs_list_points(unda_solver *s);
+const struct slab_list *fd_slabs_list(const unda_solver *s, int32_t number);
+unda_status fd_slabs_take_samples(unda_solver *s, int32_t number, const struct receiver_group *group,
+                                  const struct fd_nodes *nodes);
 
 /* rank.c: of one of many processes. */
 unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks); /* once its slab is made */
