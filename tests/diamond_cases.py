@@ -7,7 +7,7 @@ import numpy as np
 import unda
 
 
-def make(case, kernel, *, shape=None, options=None, device="cuda"):
+def make(case, kernel, *, shape=None, options=None, device="cuda", **more):
     """A simulation of random fields, and where its random numbers stand."""
     order, dts, step = case["tile"]
     shape = shape or case["shape"]
@@ -23,21 +23,24 @@ def make(case, kernel, *, shape=None, options=None, device="cuda"):
         options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
     sim = unda.FD(
         grid, unda.Acoustic(rho=1000.0, c=c), order=order, dtype=case["dtype"], boundary=sides, device=device,
-        kernel=kernel, kernel_options=options if kernel == "diamond" else None,
+        kernel=kernel, kernel_options=options if kernel == "diamond" else None, **more,
     )  # fmt: skip
     p, before = rng.uniform(-1, 1, (2, *shape))
     sim.set(p=p, p_previous=before)
     return sim, rng
 
 
-def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=(), across=False, device="cuda"):
+def run(
+    case, kernel, *, shape=None, options=None, steps=(3, 9), heights=(), across=False, device="cuda", **more
+):
     """Both levels and all traces of random fields with three sources and three groups of receivers.
 
     One group is added after the first of `steps`, which is no multiple of its four steps between samples.
     heights: of further sources, as shares of the height of the grid. across: sources and receivers at every
-    node inside of lines along x, too, and their traces first.
+    node inside of lines along x, too, and their traces first. more: of processes comm and transport, of which
+    all but process 0 have no levels.
     """
-    sim, rng = make(case, kernel, shape=shape, options=options, device=device)
+    sim, rng = make(case, kernel, shape=shape, options=options, device=device, **more)
     size = np.array(sim.grid.size)
     places = [*rng.uniform(0.1, 0.9, (3, 3)), *((0.4, 0.6, height) for height in heights)]
     for i, place in enumerate(places):
@@ -55,7 +58,7 @@ def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=(), acr
     for n in steps[1:]:
         sim.step(n)
     traces = [group["p"] for group in ([all_along] if across else []) + [every, third, late]]
-    return sim.get("p"), sim.get("p_previous"), *traces
+    return sim.get("p", gather=True), sim.get("p_previous", gather=True), *traces
 
 
 def same(first, second):

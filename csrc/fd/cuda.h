@@ -34,8 +34,11 @@ struct fd_cuda_sources {
  * variables; what steps do not change. */
 enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8 };
 
-/* Of arrays that travel at once, to the neighbour on either side and from there. */
-enum { FD_MAX_MESSAGE = 4 * FD_MAX_FIELD };
+/* Values one after the other on a device. */
+struct fd_piece {
+    gpu_ptr at;
+    int64_t bytes;
+};
 
 /* First in an engine's tables. */
 struct fd_cuda {
@@ -43,8 +46,7 @@ struct fd_cuda {
     struct gpu_stream *stream;
     struct gpu_stream *away; /* of border planes and their copies to other slabs; NULL: no slab */
     struct gpu_event *before, *made, *sent;
-    struct gpu_message
-        message[FD_MAX_MESSAGE]; /* of the next exchange with other processes, where planes stand */
+    struct gpu_message *message; /* of the next exchange with other processes, where values stand */
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
@@ -140,6 +142,8 @@ unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int
                               int32_t num_neighbor);
 unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
                           bool arrives);
+unda_status fd_cuda_carry_piece(unda_solver *s, int32_t neighbor, struct fd_piece piece, uintptr_t at,
+                                bool arrives);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
     .base.exchange_begin = cuda_exchange_begin, .base.exchange_end = cuda_exchange_end,                      \

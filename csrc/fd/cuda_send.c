@@ -20,6 +20,7 @@ void fd_cuda_send_free(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     cuda_exchange_free(s);
+    array_free(t->message);
     gpu_event_free(t->before);
     gpu_event_free(t->made);
     gpu_event_free(t->sent);
@@ -82,6 +83,11 @@ unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int
                               int32_t num_neighbor)
 {
     struct fd_cuda *t = fd_cuda(s);
+    struct fd_leap_room room = {0};
+    if (fd_engine(s)->leap_room)
+        room = fd_engine(s)->leap_room(s);
+    int64_t most = room.num_piece > FD_MAX_FIELD ? room.num_piece : FD_MAX_FIELD;
+    TRY(array_try(&t->message, 4 * most, sizeof *t->message, "messages")); /* two sides, to and from each */
     TRY(cuda_exchange_new(s, t->gpu, t->stream, t->away, num_neighbor));
     struct cuda_exchange *c = cuda_exchange_of(s);
     c->pack = fd_rank_pack;
@@ -92,22 +98,28 @@ unda_status fd_cuda_join_rank(unda_solver *s, const unda_ranks *ranks, const int
     return cuda_exchange_join_rank(s, ranks, neighbor);
 }
 
-/* Planes are contiguous: they need no packing but for requests of MPI, which are of one place. */
-unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
-                          bool arrives)
+/* What is in one piece needs no packing but for requests of MPI, which are of one place. */
+unda_status fd_cuda_carry_piece(unda_solver *s, int32_t neighbor, struct fd_piece piece, uintptr_t at,
+                                bool arrives)
 {
     struct cuda_exchange *c = cuda_exchange_of(s);
-    gpu_ptr here = plane_at(s, array, planes.first);
-    int64_t bytes = planes.num * fd_cuda_plane_bytes(s);
+    gpu_ptr here = piece.at;
     if (c->nccl) {
-        fd_cuda(s)->message[c->num_direct++] =
-            (struct gpu_message){c->message[neighbor].rank, arrives ? 0 : here, arrives ? here : 0, bytes};
+        fd_cuda(s)->message[c->num_direct++] = (struct gpu_message){
+            c->message[neighbor].rank, arrives ? 0 : here, arrives ? here : 0, piece.bytes};
         return UNDA_OK;
     }
     if (!c->host[0])
-        return gpu_copy_async(c->stream, arrives ? here : at, arrives ? at : here, bytes);
-    return arrives ? gpu_upload_async(c->stream, here, (const void *)at, bytes)
-                   : gpu_download_async(c->stream, (void *)at, here, bytes);
+        return gpu_copy_async(c->stream, arrives ? here : at, arrives ? at : here, piece.bytes);
+    return arrives ? gpu_upload_async(c->stream, here, (const void *)at, piece.bytes)
+                   : gpu_download_async(c->stream, (void *)at, here, piece.bytes);
+}
+
+unda_status fd_cuda_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
+                          bool arrives)
+{
+    struct fd_piece piece = {plane_at(s, array, planes.first), planes.num * fd_cuda_plane_bytes(s)};
+    return fd_cuda_carry_piece(s, neighbor, piece, at, arrives);
 }
 
 unda_status fd_cuda_sent(unda_solver *s)

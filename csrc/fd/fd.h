@@ -145,6 +145,11 @@ struct fd_range {
     int64_t first, num;
 };
 
+/* What a kernel that takes many steps at once sends: pieces of memory, and their bytes. */
+struct fd_leap_room {
+    int64_t num_piece, bytes;
+};
+
 struct fd_engine {
     struct engine base; /* first: an engine of FD is one of these */
     /* The nodes of a box, [x][y][z], out or in. */
@@ -197,6 +202,8 @@ struct fd_engine {
     unda_status (*cut)(const unda_solver *s, int64_t *planes);
     unda_status (*leap)(unda_solver *whole, int64_t num_step, int64_t *done);
     int64_t (*leap_bytes)(const unda_solver *slab);
+    /* At most, over a cut at once, either way; of processes, which have room for so much (rank.c). NULL: nothing. */
+    struct fd_leap_room (*leap_room)(const unda_solver *slab);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 extern const struct kernel *const fd_scalar_cpu_kernels[],

@@ -19,7 +19,9 @@ struct fd_rank {
     unda_ranks ranks;
     int64_t block;                     /* bytes */
     int32_t num_neighbor, neighbor[2]; /* their processes, that of the slab below first */
-    struct fd_travel travel;           /* what was posted last */
+    struct fd_travel travel;           /* what was posted last, or: */
+    fd_rank_carry carry;               /* NULL: planes of `travel` */
+    const void *what;
     struct exchange exchange;
     struct exchange_link link[2];
     void *owned;
@@ -77,6 +79,15 @@ static int64_t most_planes(const unda_solver *s)
     return most;
 }
 
+/* Of a block. */
+static int64_t most_bytes(const unda_solver *s)
+{
+    int64_t bytes = most_planes(s) * fd_slab_engine(s)->plane_bytes(own(s)), leap = 0;
+    if (fd_slab_engine(s)->leap_room)
+        leap = fd_slab_engine(s)->leap_room(own(s)).bytes;
+    return leap > bytes ? leap : bytes;
+}
+
 unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks)
 {
     struct fd_rank *r;
@@ -84,7 +95,7 @@ unda_status fd_rank_new(unda_solver *s, const unda_ranks *ranks)
     slabs(s)->rank = r;
     r->ranks = *ranks;
     r->ranks.place = NULL;
-    r->block = most_planes(s) * fd_slab_engine(s)->plane_bytes(own(s));
+    r->block = most_bytes(s);
     for (int side = 0; side < 2; side++)
         if (beyond(s, side) == r->num_neighbor) {
             r->link[r->num_neighbor].bytes = (1 + both(s)) * r->block;
@@ -124,6 +135,8 @@ static unda_status carry(unda_solver *s, int side, uintptr_t block, bool arrives
     const struct fd_engine *engine = fd_slab_engine(s);
     const struct fd_travel *travel = &rank(s)->travel;
     const struct fd *fd = fd_tables(own(s));
+    if (rank(s)->carry)
+        return rank(s)->carry(own(s), rank(s)->what, beyond(s, side), side, block, arrives);
     for (int32_t i = 0; i < travel->num; i++) {
         struct fd_range planes = {0, (side == 1) != arrives ? travel->below[i] : travel->above[i]};
         planes.first = !arrives ? (side ? fd->end - planes.num : fd->begin)
@@ -182,6 +195,17 @@ unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel)
 unda_status fd_rank_arrive(unda_solver *s)
 {
     return own(s)->engine->exchange_end(own(s));
+}
+
+unda_status fd_rank_exchange(unda_solver *s, fd_rank_carry carry, const void *what)
+{
+    rank(s)->carry = carry;
+    rank(s)->what = what;
+    unda_status status = own(s)->engine->exchange_begin(own(s));
+    if (status == UNDA_OK)
+        status = own(s)->engine->exchange_end(own(s));
+    rank(s)->carry = NULL;
+    return status;
 }
 
 unda_status fd_rank_message(const unda_solver *s, int32_t which, unda_message *message)

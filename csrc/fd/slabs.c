@@ -38,7 +38,7 @@ static unda_status check(const unda_solver *s)
              "order 2 M): "
              "fewer devices or processes, or a longer axis x",
              fd->num_slab, (long long)num, (long long)planes);
-    if (kernel_is(&s->options, "tiled") || (s->ranks && kernel_is(&s->options, "diamond")))
+    if (kernel_is(&s->options, "tiled"))
         FAIL(UNDA_ERR_ARG,
              "kernel %s takes several steps at once, after which slabs of a grid would need more than M "
              "planes of each other; expected kernel step on %s",

@@ -96,6 +96,11 @@ void fd_rank_free(unda_solver *s);
  * call. */
 unda_status fd_rank_unite(const unda_solver *s, void *bytes, int64_t num_byte);
 unda_status fd_rank_least(const unda_solver *s, double *value);
+/* Instead of planes of a pass `carry` carries what leaves a slab over a side, or arrives there, to the block of a message
+ * or from it (see carry of struct fd_engine); all has arrived before what is queued next beside the engine's stream. */
+typedef unda_status (*fd_rank_carry)(unda_solver *slab, const void *what, int32_t neighbor, int side,
+                                     uintptr_t block, bool arrives);
+unda_status fd_rank_exchange(unda_solver *s, fd_rank_carry carry, const void *what);
 /* Border planes leave; those of neighbours are there, before what is queued next beside the engine's stream. */
 unda_status fd_rank_post(unda_solver *s, const struct fd_travel *travel);
 unda_status fd_rank_arrive(unda_solver *s);

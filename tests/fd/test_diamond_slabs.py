@@ -136,13 +136,24 @@ def test_what_cannot_be_cut_is_refused(devices, given, message):
         make({**SMALL, **given}, "diamond", options=options, device=devices[:3])
 
 
-def test_processes_are_refused(devices):
-    def shared(ranks):
-        with pytest.raises(unda.ArgumentError, match="kernel step on several processes"):
-            unda.FD(
-                unda.Grid((40, 9, 11), 10.0), unda.Acoustic(rho=1000.0, c=1500.0), boundary={"*": "free"},
-                device=devices[0], kernel="diamond", comm=ranks, transport="host",
-            )  # fmt: skip
-        return np.ones(1)
+def _processes(devices, case, num):
+    """What process 0 has, and the others of it: traces."""
+    found = thread_ranks.run(
+        num,
+        lambda ranks: run(
+            case, "diamond", across=True, device=devices[ranks.rank], comm=ranks, transport="host"
+        ),
+    )
+    assert all(one[:2] == (None, None) and same(one[2:], found[0][2:]) for one in found[1:])
+    return found[0]
 
-    assert len(thread_ranks.run(2, shared)) == 2
+
+@pytest.mark.parametrize(
+    "case", [SMALL, *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[::3])], ids=lambda _: ""
+)
+def test_processes_have_the_bits_of_one_device(monkeypatch, devices, case):
+    """By way of the host, each copy as late as it may; the middle one of three sends to both sides."""
+    num = case.get("parts", 3)
+    one = run(case, "step", across=True)
+    monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(case.get("eager", 1)))
+    assert same(_processes(devices, case, num), one)

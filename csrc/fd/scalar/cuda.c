@@ -304,4 +304,5 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .cut = cut,
                                          .leap = leap,
                                          .leap_bytes = diamond_leap_bytes,
+                                         .leap_room = diamond_leap_room,
                                          .fresh = fresh};

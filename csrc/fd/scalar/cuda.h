@@ -97,7 +97,8 @@ int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda 
 /* The arguments of matched layers along x, y, z. */
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
 /* Queues copies of those of planes of x to another slab, after border planes. */
-unda_status scalar_cuda_send_memory(unda_solver *from, unda_solver *to, struct fd_span planes);
+struct fd_piece scalar_cuda_memory_piece(const unda_solver *s, int number, struct fd_span planes);
+int64_t scalar_cuda_memory_plane_bytes(const unda_solver *s, int number);
 /* Of struct fd_engine. */
 unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
                                const void *in);

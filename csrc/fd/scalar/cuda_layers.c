@@ -109,21 +109,18 @@ unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_
     return gpu_sync(t->base.stream);
 }
 
-unda_status scalar_cuda_send_memory(unda_solver *from, unda_solver *to, struct fd_span planes)
+struct fd_piece scalar_cuda_memory_piece(const unda_solver *s, int number, struct fd_span planes)
 {
-    const struct scalar_cuda *t = scalar_cuda(from), *t_to = scalar_cuda(to);
-    const struct fd *fd = fd_tables(from);
-    for (int i = 0; i < fd->num_memory; i++) {
-        const struct fd_memory *memory = &fd->memory[i];
-        int axis = memory->axis;
-        int64_t first = fd_memory_before(fd, memory, planes.begin);
-        int64_t num = fd_memory_before(fd, memory, planes.end) - first, real = from->real_bytes;
-        gpu_ptr out =
-            memory_at(from, t, axis, first) + (gpu_ptr)(memory->number * memory_part(from, t, axis) * real);
-        gpu_ptr in =
-            memory_at(to, t_to, axis, first) + (gpu_ptr)(memory->number * memory_part(to, t_to, axis) * real);
-        if (num > 0)
-            TRY(gpu_copy_async(t->base.away, in, out, num * memory_plane(from, t, axis) * real));
-    }
-    return UNDA_OK;
+    const struct scalar_cuda *t = scalar_cuda(s);
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
+    int64_t first = fd_memory_before(fd_tables(s), memory, planes.begin), real = s->real_bytes;
+    int64_t num = fd_memory_before(fd_tables(s), memory, planes.end) - first;
+    return (struct fd_piece){memory_at(s, t, memory->axis, first) +
+                                 (gpu_ptr)(memory->number * memory_part(s, t, memory->axis) * real),
+                             num * memory_plane(s, t, memory->axis) * real};
+}
+
+int64_t scalar_cuda_memory_plane_bytes(const unda_solver *s, int number)
+{
+    return memory_plane(s, scalar_cuda(s), fd_tables(s)->memory[number].axis) * s->real_bytes;
 }

@@ -27,6 +27,7 @@ unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_
 unda_status diamond_cut(const unda_solver *s, int64_t *planes);
 unda_status diamond_leap(unda_solver *whole, int64_t num_step, int64_t *done);
 int64_t diamond_leap_bytes(const unda_solver *slab);
+struct fd_leap_room diamond_leap_room(const unda_solver *slab);
 
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);

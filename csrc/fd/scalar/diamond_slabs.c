@@ -30,36 +30,9 @@ unda_status diamond_cut(const unda_solver *s, int64_t *planes)
 
 /* ---- what travels ---- */
 
-/* Planes of x of both levels from one slab to another, in some rows of y. */
-static unda_status send_planes(unda_solver *from, unda_solver *to, struct fd_span planes, struct fd_span rows)
-{
-    const struct fd_axis *axis = fd_tables(from)->axis;
-    const struct fd_cuda *t = fd_cuda(from), *t_to = fd_cuda(to);
-    int64_t real = from->real_bytes, bytes = (rows.end - rows.begin) * t->pitch * real;
-    for (int level = 0; level < 2 && bytes > 0; level++)
-        for (int64_t x = planes.begin; x < planes.end; x++) {
-            int64_t node = (x * axis[1].total + rows.begin) * axis[2].total;
-            TRY(gpu_copy_async(t->away, t_to->array[level] + (gpu_ptr)(fd_cuda_place(to, node) * real),
-                               t->array[level] + (gpu_ptr)(fd_cuda_place(from, node) * real), bytes));
-        }
-    return UNDA_OK;
-}
-
-static unda_status send_up(unda_solver *from, unda_solver *to, int64_t end, struct fd_span rows)
-{
-    const struct fd *fd = fd_tables(to);
-    int64_t shared = fd->begin - fd->shared;
-    TRY(send_planes(from, to, (struct fd_span){shared - fd->half, end}, rows));
-    return scalar_cuda_send_memory(from, to, (struct fd_span){shared, end});
-}
-
-static unda_status send_down(unda_solver *from, unda_solver *to, int64_t end, struct fd_span rows)
-{
-    const struct fd *fd = fd_tables(from);
-    struct fd_span shared = {fd->begin - fd->shared, fd->begin};
-    TRY(send_planes(from, to, (struct fd_span){shared.begin, end}, rows));
-    return scalar_cuda_send_memory(from, to, shared);
-}
+struct stage_done {
+    int64_t levels, stage; /* of a launch; -1: none */
+};
 
 /* The rows of y that a stage passes in so many levels. */
 static struct fd_span rows_of(const unda_solver *s, const struct diamond_tile *tile, int64_t levels,
@@ -73,35 +46,93 @@ static struct fd_span rows_of(const unda_solver *s, const struct diamond_tile *t
     return (struct fd_span){begin, end > begin ? end : begin};
 }
 
-/* Before the first stage: all that a slab looks at beyond its own planes. */
-static unda_status send_state(unda_solver *low, unda_solver *high)
+/* What travels over a cut at once, one way: planes of both levels in some rows of y, then memory variables. */
+struct crossing {
+    struct fd_span planes, rows, memory;
+};
+
+/* Of a stage, before the first one (-1) all that a slab looks at beyond its own planes, over the cut below plane `cut`. */
+static struct crossing find_crossing(const unda_solver *s, int64_t cut, struct stage_done done, bool up)
 {
-    const struct fd *fd = fd_tables(high);
-    struct fd_span rows = {0, fd->axis[1].total};
-    TRY(send_planes(high, low, (struct fd_span){fd->begin, fd->begin + fd->half}, rows));
-    return send_up(low, high, fd->begin, rows);
+    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
+    int64_t half = fd_tables(s)->half, shared = cut - diamond_reach(tile);
+    bool before = done.stage < 0;
+    struct crossing c = {.rows = before ? (struct fd_span){0, fd_tables(s)->axis[1].total}
+                                        : rows_of(s, tile, done.levels, done.stage)};
+    if (!before && up == (done.stage % 2 != 0))
+        return (struct crossing){.rows = c.rows};
+    if (up) {
+        int64_t end = before ? cut : cut - tile->step;
+        c.planes = (struct fd_span){shared - half, end};
+        c.memory = (struct fd_span){shared, end};
+    } else if (before)
+        c.planes = (struct fd_span){cut, cut + half};
+    else {
+        c.planes = (struct fd_span){shared, cut - tile->step + half};
+        c.memory = (struct fd_span){shared, cut};
+    }
+    return c;
 }
 
-static unda_status send_stage(unda_solver *low, unda_solver *high, int64_t levels, int64_t stage)
+static int64_t num_piece(const unda_solver *s, const struct crossing *c)
 {
-    const struct diamond_tile *tile = &scalar_cuda(low)->diamond.tile;
-    struct fd_span rows = rows_of(low, tile, levels, stage);
-    int64_t end = fd_tables(high)->begin - tile->step;
-    return stage % 2 ? send_down(high, low, end + fd_tables(low)->half, rows) : send_up(low, high, end, rows);
+    return 2 * (c->planes.end - c->planes.begin) + fd_tables(s)->num_memory;
 }
 
-/* After a stage; -1: before the first one. No stage begins before both slabs at a cut have ended the last one and have
- * what the other one sends. */
-static unda_status exchange(unda_solver *s, int64_t levels, int64_t stage)
+/* Where a slab has piece number i. Either slab at a cut has pieces of the same bytes. */
+static struct fd_piece piece_of(const unda_solver *s, const struct crossing *c, int64_t i)
 {
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t planes = c->planes.end - c->planes.begin;
+    if (i >= 2 * planes)
+        return scalar_cuda_memory_piece(s, (int)(i - 2 * planes), c->memory);
+    int64_t x = c->planes.begin + i % planes, node = (x * axis[1].total + c->rows.begin) * axis[2].total;
+    return (struct fd_piece){t->array[i / planes] + (gpu_ptr)(fd_cuda_place(s, node) * s->real_bytes),
+                             (c->rows.end - c->rows.begin) * t->pitch * s->real_bytes};
+}
+
+/* To a slab of this process. */
+static unda_status send(unda_solver *from, unda_solver *to, struct stage_done done, bool up)
+{
+    struct crossing c = find_crossing(from, fd_tables(up ? to : from)->begin, done, up);
+    for (int64_t i = 0; i < num_piece(from, &c); i++) {
+        struct fd_piece here = piece_of(from, &c, i);
+        TRY(gpu_copy_async(fd_cuda(from)->away, piece_of(to, &c, i).at, here.at, here.bytes));
+    }
+    return UNDA_OK;
+}
+
+/* To the block of a message of another process, or from there. */
+static unda_status carry(unda_solver *s, const void *what, int32_t neighbor, int side, uintptr_t block,
+                         bool arrives)
+{
+    const struct stage_done *done = what;
+    int64_t cut = side ? fd_tables(s)->end : fd_tables(s)->begin;
+    struct crossing c = find_crossing(s, cut, *done, (side == 1) != arrives);
+    for (int64_t i = 0; i < num_piece(s, &c); i++) {
+        struct fd_piece piece = piece_of(s, &c, i);
+        if (piece.bytes > 0)
+            TRY(fd_cuda_carry_piece(s, neighbor, piece, block, arrives));
+        block += (uintptr_t)piece.bytes;
+    }
+    return UNDA_OK;
+}
+
+/* After a stage; no stage begins before both slabs at a cut have ended the last one and have what the other one sends. */
+static unda_status exchange(unda_solver *s, struct stage_done done)
+{
+    if (slabs(s)->rank)
+        return fd_rank_exchange(s, carry, &done);
     EACH(s, i) TRY(fd_cuda_join(slab_of(s, i)));
     for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++) {
         TRY(fd_cuda_follow(slab_of(s, i), slab_of(s, i + 1)));
         TRY(fd_cuda_follow(slab_of(s, i + 1), slab_of(s, i)));
     }
-    for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++)
-        TRY(stage < 0 ? send_state(slab_of(s, i), slab_of(s, i + 1))
-                      : send_stage(slab_of(s, i), slab_of(s, i + 1), levels, stage));
+    for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++) {
+        TRY(send(slab_of(s, i), slab_of(s, i + 1), done, true));
+        TRY(send(slab_of(s, i + 1), slab_of(s, i), done, false));
+    }
     EACH(s, i) TRY(fd_cuda_sent(slab_of(s, i)));
     for (int32_t i = slabs(s)->first; i + 1 < slabs(s)->end; i++) {
         TRY(fd_cuda_receive(slab_of(s, i), slab_of(s, i + 1)));
@@ -149,6 +180,22 @@ int64_t diamond_leap_bytes(const unda_solver *s)
     return num * s->real_bytes / tile->levels;
 }
 
+/* What goes up before the first stage is the most. */
+struct fd_leap_room diamond_leap_room(const unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct fd_cuda *t = fd_cuda(s);
+    struct fd_leap_room room = {0};
+    if (!kernel_is(&fd->whole->options, "diamond"))
+        return room;
+    int64_t reach = diamond_reach(&scalar_cuda(s)->diamond.tile), planes = 2 * (reach + fd->half);
+    room.num_piece = planes + fd->num_memory;
+    room.bytes = planes * fd->axis[1].total * t->pitch * s->real_bytes;
+    for (int i = 0; i < fd->num_memory; i++)
+        room.bytes += reach * scalar_cuda_memory_plane_bytes(s, i);
+    return room;
+}
+
 /* ---- steps ---- */
 
 /* Beside the engine's stream. */
@@ -166,10 +213,10 @@ static unda_status take_levels(unda_solver *s, int64_t levels)
     const unda_solver *one = slab_of(s, slabs(s)->first);
     int64_t num = diamond_stages(one, &scalar_cuda(one)->diamond.tile, levels);
     EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
-    TRY(exchange(s, levels, -1));
+    TRY(exchange(s, (struct stage_done){levels, -1}));
     for (int64_t stage = 0; stage < num; stage++) {
         EACH(s, i) TRY(queue_stage(slab_of(s, i), levels, stage));
-        TRY(exchange(s, levels, stage));
+        TRY(exchange(s, (struct stage_done){levels, stage}));
     }
     EACH(s, i)
     {
