@@ -149,7 +149,9 @@ def _processes(devices, case, num):
 
 
 @pytest.mark.parametrize(
-    "case", [SMALL, *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[::3])], ids=lambda _: ""
+    "case",
+    [{**SMALL, "medium": "varying"}, *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[::3])],
+    ids=lambda case: "-".join(map(str, case["tile"])),
 )
 def test_processes_have_the_bits_of_one_device(monkeypatch, devices, case):
     """By way of the host, each copy as late as it may; the middle one of three sends to both sides."""

@@ -79,6 +79,37 @@ sem_rank_cases.compare("mpi", {MESHES[2]!r})
     same(done, [*GRIDS[2], *MESHES[2]])
 
 
+DIAMOND = """
+import diamond_cases
+case = {
+    "tile": (2, 2, 1), "shape": (25, 9, 11), "dtype": "float32", "medium": "varying", "low": "free",
+    "high": "matched", "levels": 7, "fewest": 1,
+}
+one = diamond_cases.run(case, "step", across=True)
+for way in ways:
+    found = diamond_cases.run(
+        case, "diamond", across=True, device=f"cuda:{comm.rank}", comm=comm, transport=way
+    )
+    same = diamond_cases.same(found[2 * (comm.rank > 0):], one[2 * (comm.rank > 0):])
+    if all(comm.allgather(same)) and comm.rank == 0:
+        print(way, "same")
+"""
+
+
+@pytest.mark.gpu_or_stand_in
+def test_kernel_diamond_in_processes_has_the_bits_of_one(tmp_path):
+    """A stage sends up or down, by NCCL from where planes stand."""
+    same(job(2, tmp_path, "\nways = ['nccl', 'host']" + DIAMOND, UNDA_EMULATOR_EAGER="1"), ["nccl", "host"])
+
+
+@on_the_stand_in
+def test_kernel_diamond_sends_by_an_mpi_that_knows_devices(tmp_path):
+    done = job(
+        2, tmp_path, "\ntransport.knows_devices = lambda: None\nways = ['mpi']" + DIAMOND, UNDA_EMULATOR_OPEN="1"
+    )
+    same(done, ["mpi"])
+
+
 MAKE = """
 blocks = unda.box_mesh((0, 0, 0), (1, 1, 1), (4, 2, 2), shape="hex")
 def sem(transport="auto", device="cuda", comm=comm, **more):
