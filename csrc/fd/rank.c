@@ -70,7 +70,8 @@ static int64_t most_planes(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     int64_t shared = slabs(s)->slab[slabs(s)->num - 1].fd.shared;
-    int64_t most = fd->half > shared ? fd->half : shared; /* of one array, as for the energy, or of a material */
+    int64_t most =
+        fd->half > shared ? fd->half : shared; /* of one array, as for the energy, or of a material */
     for (int pass = 0; pass < fd->scheme->num_pass; pass++)
         for (int side = 0; side < 2; side++) {
             struct fd_travel travel = fd_travel_after(s, pass);

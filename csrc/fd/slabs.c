@@ -41,7 +41,7 @@ static unda_status check(const unda_solver *s)
     if (kernel_is(&s->options, "tiled"))
         FAIL(UNDA_ERR_ARG,
              "kernel %s takes several steps at once, after which slabs of a grid would need more than M "
-             "planes of each other; expected kernel step on %s",
+             "planes of each other; expected kernel step, or diamond of CUDA devices, on %s",
              s->options.kernel, s->ranks ? "several processes" : "several devices");
     if (fd->options.window > 0)
         FAIL(UNDA_ERR_ARG,

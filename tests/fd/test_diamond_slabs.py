@@ -5,7 +5,6 @@ Not here: kernel diamond on one device (test_fd_diamond.py), single steps of sla
 """
 
 import cuda_device
-import numpy as np
 import pytest
 import thread_ranks
 import unda

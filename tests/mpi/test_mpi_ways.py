@@ -105,7 +105,10 @@ def test_kernel_diamond_in_processes_has_the_bits_of_one(tmp_path):
 @on_the_stand_in
 def test_kernel_diamond_sends_by_an_mpi_that_knows_devices(tmp_path):
     done = job(
-        2, tmp_path, "\ntransport.knows_devices = lambda: None\nways = ['mpi']" + DIAMOND, UNDA_EMULATOR_OPEN="1"
+        2,
+        tmp_path,
+        "\ntransport.knows_devices = lambda: None\nways = ['mpi']" + DIAMOND,
+        UNDA_EMULATOR_OPEN="1",
     )
     same(done, ["mpi"])
 

@@ -10,7 +10,8 @@
  *     kernel (made) -> waits for neighbours' `made` -> copies (sent) -> waits for neighbours' `sent` -> next stage
  * The first wait changes no bit, since what copies overwrite is the same or not read; with it no word is written while
  * a kernel reads it.
- * Samples of receivers in shared planes: each slab has those that it made, see fd_cuda_values.
+ * A process with a slab does the same by messages (rank.c). Samples of receivers in shared planes: each slab has those
+ * that it made, see slab_samples.c.
  * Not here: the launch (diamond.c), single steps of slabs (slabs.c), copies of whole planes (cuda_send.c). */
 #include "../slabs.h"
 
