@@ -84,6 +84,14 @@ static __device__ __forceinline__ void put_penalty(const dg_args &a, const tile 
         ((REAL *)a.products)[(f * a.num_total + elem) * (NUM_FACE * NFP) + face * NFP + m] = w[f];
 }
 
+/* Whether a thread takes all faces of an element at once, or one face after the other. Before sm_90 the compiler spills
+ * in the second way; on sm_90 the first takes up to 16 registers more. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+enum { FACES_INSIDE = 0 };
+#else
+enum { FACES_INSIDE = 1 };
+#endif
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __grid_constant__ dg_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -95,10 +103,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
     add_incident(a, s, first);
 #endif
     __syncthreads();
+    constexpr int OUTER = FACES_INSIDE ? 1 : NUM_FACE, INNER = FACES_INSIDE ? NUM_FACE : 1;
 #pragma unroll
-    for (int face = 0; face < NUM_FACE; face++)
+    for (int outer = 0; outer < OUTER; outer++)
         for (int i = threadIdx.x; i < count * NFP; i += THREADS)
-            put_penalty(a, s, face, i / NFP, first + i / NFP, i % NFP);
+#pragma unroll
+            for (int inner = 0; inner < INNER; inner++)
+                put_penalty(a, s, outer + inner, i / NFP, first + i / NFP, i % NFP);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __grid_constant__ dg_args a)
