@@ -181,7 +181,7 @@ def test_after_a_fault_a_copy_has_the_files_and_times_of_before(tmp_path):
 
 
 def test_what_pytest_lists_is_understood():
-    output = "PASSED tests/a/test_a.py::test_one[x y]\nFAILED tests/a/test_a.py::test_two - AssertionError: 1 - 2\n"
+    output = "PASSED tests/a/test_a.py::test_one[x y]\nFAILED tests/a/test_a.py::test_two - assert 1 - 2\n"
     assert mutate.listed("FAILED", output) == ["tests/a/test_a.py::test_two"]
     assert mutate.listed("PASSED", output) == ["tests/a/test_a.py::test_one[x y]"]
     assert mutate.listed("ERROR", output) == []
