@@ -91,7 +91,7 @@ def test_any_assignment_of_cells_has_the_same_bits(shape, num, seed):
 
 
 def test_the_metric_of_a_part_is_that_of_the_whole_mesh():
-    """A part whose cells and ghosts are all parallelepipeds takes the maps that warped cells elsewhere need."""
+    """A part whose cells and ghosts are parallelepipeds takes the maps that warped cells elsewhere need."""
     box = unda.box_mesh((0, 0, 0), (2, 1, 1), (6, 2, 2), shape="hex")
     x = box.vertices.copy()
     x[:, 1] += 0.1 * np.maximum(0, x[:, 0] - 1) * x[:, 2]
