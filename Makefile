@@ -171,7 +171,7 @@ gpu-lib:
 	    echo 'no $(CC) here, and $(LIBRARY) or $(BINDING) was not brought along' >&2; exit 1; fi
 
 mutate: .venv/test ## does a test see each of many wrong tokens? (one to two hours)
-	.venv/bin/python tests/mutations.py $(WORDS)
+	.venv/bin/python tests/mutate.py $(WORDS)
 
 # Of the library that ships, then of one without contraction, whose bits follow from the source alone.
 BITS ?= check

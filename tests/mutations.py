@@ -1,22 +1,10 @@
-"""Does the suite see one wrong token? ``make mutate``: each fault below, alone, must make a test fail.
+"""One wrong token each: the faults that ``make mutate`` puts in, and the tests that are to see them.
 
-Every fault is put into a copy of the checkout, which is built and tested until the first failure. A fault
-that nothing notices is printed as SURVIVED, and the exit status is 1. Not here: the tests. Takes one to
-two hours; ``make mutate WORDS=acoustic.h`` tries those of one file.
+Not here: how they are tried (mutate.py); faults of the tests themselves.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-LIMIT_SECONDS = 900  # for the tests of one fault, which take a minute or two
-ROOT = Path(__file__).resolve().parent.parent
 SEEN_BY = [
     "test_points_are_transposes",
     "test_flux", "test_dg_rhs", "test_dg_exact", "test_dg_sources", "test_running", "test_boundary",
@@ -68,7 +56,7 @@ SEEN_BY_ONE = {
     "csrc/dg/team.c": "test_team",
     "csrc/dg/team_points.c": "test_team",
     "csrc/dg/rank.c": "test_mpi_bits",
-    "csrc/solver/messages.c": "test_mpi_bits test_mpi_fd",
+    "csrc/solver/messages.c": "test_mpi_bits test_mpi_fd test_mpi_sem",
     "csrc/sem/rank.c": "test_mpi_sem",
     "csrc/sem/rank_state.c": "test_mpi_sem test_mpi_sem_faults",
     "csrc/sem/rank_points.c": "test_mpi_sem",
@@ -78,6 +66,7 @@ SEEN_BY_ONE = {
     "csrc/dg/team_state.c": "test_team",
     "csrc/dg/exchange_cpu.c": "test_team",
     "csrc/dg/exchange_cuda.c": "test_team_cuda",
+    "cuda/common/state.cu": " ".join(["test_team_cuda", *SEEN_BY]),
     "csrc/dg/cuda_team.c": "test_team_cuda",
     "csrc/dg/ghosts.c": "test_ghosts",
     "csrc/gpu/link.c": "test_scaling_model",
@@ -803,7 +792,9 @@ MUTATIONS = [
     ("python/unda/commands/scaling_model.py", "(1 if weak else num)", "num"),
     ("python/unda/commands/scaling_model.py", '/ one["num_elem"] / row["devices"]', '/ one["num_elem"]'),
     ("python/unda/method/dg.py", "SHAPES[mesh.shape], self.degree)", "0, self.degree)"),
+    ("csrc/dg/exchange_cuda.c", "+ 1] - first[neighbor], to,", "+ 1] - first[neighbor] - 1, to,"),
     ("csrc/dg/exchange_cuda.c", "    TRY(gpu_stream_wait(c->stream, c->ready));\n", ""),
+    ("cuda/common/state.cu", "a.num_face * a.num_face_node + m]", "a.num_face * a.num_face_node]"),
     ("csrc/dg/exchange_cuda.c", "    return gpu_stream_wait(c->first, c->received);", "    return UNDA_OK;"),
     ("csrc/solver/cuda_exchange.c", "c->unpack(s, x->from[x->turn])", "c->unpack(s, x->from[x->turn ^ 1])"),
     ("csrc/solver/cuda_exchange.c", "host[x->turn] + c->there[i]", "host[x->turn]"),
@@ -880,89 +871,37 @@ MUTATIONS = [
 ]  # fmt: skip
 
 
-def copied(folder: Path) -> Path:
-    """A checkout in `folder`, built, with nothing of git."""
-    copy = folder / "unda"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "results", "__pycache__", "dist"))
-    return copy
-
-
-def failing(copy: Path, path: str = "") -> str:
-    """The first test that fails in a copy with a fault in `path`, or what the build says; "" if all pass."""
-    environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "OMP_NUM_THREADS": "1"}
-    grids = any(word in path for word in ("/fd/", "scalar.h", "common/side.h"))
-    seen_by = FD_SEEN_BY if grids else SEEN_BY
-    both = path in ("csrc/fd/state.c", "csrc/fd/material.c", "csrc/fd/row.c")
-    if "/grid_" in path or "_values.py" in path:
-        seen_by = ["test_fd_set", "test_kept_media"]
-    if path.startswith("python/unda/exact/") and "line" in path:
-        seen_by = ["test_exact_line"]
-    if path == "python/unda/method/fd_sides.py":
-        seen_by = ["test_fd_flat"]
-    if path == "cuda/dg/update.h":
-        seen_by = ["test_cuda_engine", "test_dg_hex_cuda"]
-    if path in ("csrc/fd/range.c", "csrc/solver/source.c"):
-        seen_by = ["test_fd_units", "test_c_library"]
-    if "staggered" in path or "cpml" in path or both:
-        seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if both else [])]
-    if "tensor" in path:
-        seen_by = ["test_tensor", "test_cuda_engine", "test_plane_wave_source"]
-    if "cuda/dg/block" in path or "products_mma" in path:
-        seen_by = ["test_blocks", "test_double_tensor", "test_cuda_engine"]
-    if "resident" in path:
-        seen_by = ["test_resident"]
-    if "diamond" in path:
-        seen_by = ["test_fd_diamond", "test_fd_window", "test_fd_profile", "test_diamond_slabs"]
-    seen_by = SEEN_BY_ONE[path].split() if path in SEEN_BY_ONE else seen_by
-    if path.split("/")[-1].split(".")[0] in RUN_SEEN_BY:
-        more = seen_by if path.split("/")[-1].split(".")[0] in ("solver", "receiver") else []
-        seen_by = [*RUN_SEEN_BY[path.split("/")[-1].split(".")[0]], *more]
-    build = ["make", "-s", "lib", f"PY={sys.executable}"]
-    done = subprocess.run(build, cwd=copy, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        return "does not build"
-    tests = [str(next((copy / "tests").glob(f"*/{name}.py"))) for name in seen_by]
-    options = ["-q", "-x", "-n", "2", "-p", "no:cacheprovider", "--mpi"]
-    command = [sys.executable, "-m", "pytest", *options, *tests]
-    # Some faults make a loop endless: that is seen, too. Its processes end with their group.
-    process = subprocess.Popen(
-        command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=LIMIT_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return f"does not end within {LIMIT_SECONDS} s"
-    if process.returncode == 0:
-        return ""
-    lines = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return lines[0].split(" - ")[0].rpartition("/")[2] if lines else f"pytest ends with {process.returncode}"
-
-
-def main(words: list[str]) -> int:
-    """Try the mutations of the files that contain one of the words, or all."""
-    chosen = [m for m in MUTATIONS if not words or any(word in m[0] for word in words)]
-    survivors = 0
-    with tempfile.TemporaryDirectory() as folder:
-        copy = copied(Path(folder))
-        if first := failing(copy, chosen[0][0] if chosen else ""):
-            print(f"without any fault: {first}")
-            return 2
-        for path, old, new in chosen:
-            file = copy / path
-            text = file.read_text()
-            if text.count(old) != 1:
-                raise SystemExit(f"{path} has {old!r} {text.count(old)} times, expected once")
-            file.write_text(text.replace(old, new))
-            found = failing(copy, path)
-            file.write_text(text)
-            survivors += not found
-            print(f"{found or 'SURVIVED':60} {path}: {old!r} -> {new!r}", flush=True)
-    print(f"{len(chosen)} faults, {survivors} survived")
-    return survivors > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def seen_by(path: str) -> list[str]:
+    """Return the names of the files of tests that are to see a fault in the file `path`."""
+    if path in SEEN_BY_ONE:
+        files = SEEN_BY_ONE[path].split()
+    elif "diamond" in path:
+        files = ["test_fd_diamond", "test_fd_window", "test_fd_profile", "test_diamond_slabs"]
+    elif "resident" in path:
+        files = ["test_resident"]
+    elif "cuda/dg/block" in path or "products_mma" in path:
+        files = ["test_blocks", "test_double_tensor", "test_cuda_engine"]
+    elif "tensor" in path:
+        files = ["test_tensor", "test_cuda_engine", "test_plane_wave_source"]
+    elif path in ("csrc/fd/state.c", "csrc/fd/material.c", "csrc/fd/row.c"):
+        files = [*STAGGERED_SEEN_BY, *FD_SEEN_BY]
+    elif "staggered" in path or "cpml" in path:
+        files = STAGGERED_SEEN_BY
+    elif path in ("csrc/fd/range.c", "csrc/solver/source.c"):
+        files = ["test_fd_units", "test_c_library"]
+    elif path == "cuda/dg/update.h":
+        files = ["test_cuda_engine", "test_dg_hex_cuda"]
+    elif path == "python/unda/method/fd_sides.py":
+        files = ["test_fd_flat"]
+    elif path.startswith("python/unda/exact/") and "line" in path:
+        files = ["test_exact_line"]
+    elif "/grid_" in path or "_values.py" in path:
+        files = ["test_fd_set", "test_kept_media"]
+    elif any(word in path for word in ("/fd/", "scalar.h", "common/side.h")):
+        files = FD_SEEN_BY
+    else:
+        files = SEEN_BY
+    name = path.split("/")[-1].split(".")[0]
+    if name in RUN_SEEN_BY:
+        files = [*RUN_SEEN_BY[name], *(files if name in ("solver", "receiver") else [])]
+    return list(dict.fromkeys(files))

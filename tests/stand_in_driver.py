@@ -47,7 +47,8 @@ def _build_once(
 def build(folder: Path | str, *flags: str) -> dict[str, str]:
     """Build the stand-ins unless they are there; return the environment variables that choose them.
 
-    The kernel cache is part of it, or kernels compiled with an older emulator would be found again.
+    The kernel cache is part of it, or kernels compiled with an older emulator would be found again;
+    UNDA_STAND_IN_CACHE is another, which copies of a checkout have in common.
     ``flags`` go to the compilers, for instance ``-fsanitize=address``.
     """
 
@@ -69,12 +70,14 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
 
     sources = [path for path in EMULATOR.iterdir() if path.is_file()]
     home = _build_once(Path(folder), sources, (place, *flags), compile_into)
+    shared = None if flags else os.environ.get("UNDA_STAND_IN_CACHE")
+    cache = shared or str(home / "cache")
     return {
         "UNDA_LIBCUDA": str(home / "libcuda.so.1"),
         "UNDA_LIBNVRTC": str(home / "libnvrtc.so.13"),
         "UNDA_LIBCUBLAS": str(home / "libcublas.so.13"),
         "UNDA_LIBNCCL": str(home / "libnccl.so.2"),
-        "UNDA_CACHE_DIR": str(home / "cache"),
+        "UNDA_CACHE_DIR": cache,
     }
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutate
 import mutations
 import pytest
 import stand_in_driver
@@ -155,3 +156,32 @@ def test_every_fault_of_make_mutate_can_be_put_in():
     """What a fault replaces stands once in its file: code that moved takes its faults along."""
     texts = {path: (ROOT / path).read_text() for path, _, _ in mutations.MUTATIONS}
     assert [(path, old) for path, old, _ in mutations.MUTATIONS if texts[path].count(old) != 1] == []
+
+
+def test_every_fault_of_make_mutate_has_tests_that_are_there():
+    names = {path.stem for path in (ROOT / "tests").glob("*/test_*.py")}
+    paths = {path for path, _, _ in mutations.MUTATIONS}
+    assert {path: name for path in paths for name in mutations.seen_by(path) if name not in names} == {}
+
+
+def test_after_a_fault_a_copy_has_the_files_and_times_of_before(tmp_path):
+    """Or the next fault would be tried together with this one, or with all compiled anew."""
+    whole = tmp_path / "whole"
+    (whole / "csrc").mkdir(parents=True)
+    for name, text in (("a.c", "one"), ("b.c", "two"), ("a.o", "old")):
+        (whole / "csrc" / name).write_text(text)
+    copy = mutate.copied(whole, tmp_path / "copy")
+    (copy / "csrc" / "a.c").write_text("off")
+    (copy / "csrc" / "a.o").unlink()
+    mutate.restore(copy, whole)
+    for file in (whole / "csrc").iterdir():
+        there = copy / "csrc" / file.name
+        assert there.read_text() == file.read_text()
+        assert there.stat().st_mtime_ns == file.stat().st_mtime_ns
+
+
+def test_what_pytest_lists_is_understood():
+    output = "PASSED tests/a/test_a.py::test_one[x y]\nFAILED tests/a/test_a.py::test_two - assert 1 - 2\n"
+    assert mutate.listed("FAILED", output) == ["tests/a/test_a.py::test_two"]
+    assert mutate.listed("PASSED", output) == ["tests/a/test_a.py::test_one[x y]"]
+    assert mutate.listed("ERROR", output) == []
