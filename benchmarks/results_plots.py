@@ -83,6 +83,7 @@ def dg(results: Results, on_gpu: bool, lines: list[tuple[str, str, str]]) -> Fig
     for ax, physics in zip(axes, subjects, strict=True):
         for (integrator, dtype, name), color in zip(lines, (BLUE, ORANGE, GREEN), strict=False):
             rows = rows_of(results, on_gpu, physics, integrator=integrator, dtype=dtype)
+            rows = [row for row in rows if row.get("asked", "auto") == "auto"]
             line(ax, rows, "degree", "gdof_per_second", color, name)
         finished(ax, physics.capitalize(), "polynomial degree N", "GDOF/s" if ax is axes[0] else "")
         ax.set_xticks(range(1, 9))

@@ -126,9 +126,9 @@ def time_step(sim: Any, seconds: float) -> float:
     begin = time.perf_counter()
     sim.step(16)
     count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000))
-    # of kernel diamond as many whole launches as can be
-    launch = sim.config.get("kernel_options", {}).get("levels", 0)
-    count = count // launch * launch if 0 < launch <= count else count // 16 * 16 or 16
+    # of kernel diamond whole launches: those of few levels are slow, on several devices above all
+    launch = sim.config.get("kernel_options", {}).get("levels", 0) or 16
+    count = max(1, count // launch) * launch
     took = []
     for _ in range(5):
         begin = time.perf_counter()
