@@ -56,7 +56,7 @@ SEEN_BY_ONE = {
     "csrc/dg/team.c": "test_team",
     "csrc/dg/team_points.c": "test_team",
     "csrc/dg/rank.c": "test_mpi_bits",
-    "csrc/solver/messages.c": "test_mpi_bits test_mpi_fd test_mpi_sem",
+    "csrc/solver/messages.c": "test_mpi_bits test_mpi_fd test_mpi_sem test_mpi_sem_faults",
     "csrc/sem/rank.c": "test_mpi_sem",
     "csrc/sem/rank_state.c": "test_mpi_sem test_mpi_sem_faults",
     "csrc/sem/rank_points.c": "test_mpi_sem",
