@@ -50,7 +50,7 @@ def test_there_are_notebooks_and_they_are_kept_without_output():
 
 
 #: Those whose problems other default tests have.
-ELSEWHERE = ("03_elastic", "04_maxwell", "06_four_methods", "07_kernels")
+ELSEWHERE = ("03_elastic", "04_maxwell", "05_finite_differences", "06_four_methods", "07_kernels")
 
 
 @pytest.mark.parametrize(
