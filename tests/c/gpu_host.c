@@ -362,7 +362,7 @@ struct party {
     int device, split;
     struct gpu *gpu;
     struct gpu_stream *stream;
-    struct gpu_event *ready;
+    struct gpu_event *ready, *done;
     struct gpu_module *module;
     struct gpu_kernel kernel;
     gpu_ptr value, box[2], flag[2];
@@ -375,6 +375,7 @@ static unda_status party_new(struct party *party, int which)
     TRY(gpu_open(&party->gpu, party->device));
     TRY(gpu_stream_new(&party->stream, party->gpu));
     TRY(gpu_event_new_order(&party->ready, party->gpu));
+    TRY(gpu_event_new_order(&party->done, party->gpu));
     TRY(gpu_module_new(&party->module, party->gpu, &(struct gpu_source){.file = "talk.cu"}));
     TRY(gpu_kernel_get(&party->kernel, party->module, "talk", SHARED));
     TRY(gpu_alloc(party->gpu, &party->value, sizeof party->host, "values"));
@@ -398,11 +399,19 @@ static void party_free(struct party *party)
     }
     gpu_module_free(party->module);
     gpu_event_free(party->ready);
+    gpu_event_free(party->done);
     gpu_stream_free(party->stream);
     gpu_close(party->gpu);
 }
 
-/* The launches of one, after those beside it are ready, and the download of its values. */
+static unda_status talk_launch(struct party *party, struct gpu_stream *stream, const struct talk_args *args)
+{
+    struct gpu_shape shape = {
+        .grid = {TALK_BLOCKS}, .block = {TALK_THREADS}, .shared_bytes = TALK_THREADS * sizeof(double)};
+    return gpu_launch(&party->kernel, stream, &shape, args, sizeof *args);
+}
+
+/* The launches of one, after those beside it are ready. */
 static unda_status party_launch(struct party *parties, int num, int which)
 {
     struct party *own = &parties[which];
@@ -419,52 +428,64 @@ static unda_status party_launch(struct party *parties, int num, int which)
         args.other_box[side] = parties[other].box[!side];
         args.other_flag[side] = parties[other].flag[!side];
     }
-    struct gpu_shape shape = {
-        .grid = {TALK_BLOCKS}, .block = {TALK_THREADS}, .shared_bytes = TALK_THREADS * sizeof(double)};
     int64_t ends[] = {own->split, ROUNDS};
     for (int i = 0; i < 2; i++, args.begin = args.end) {
         args.end = ends[i];
         if (args.end > args.begin)
-            TRY(gpu_launch(&own->kernel, own->stream, &shape, &args, sizeof args));
+            TRY(talk_launch(own, own->stream, &args));
     }
-    return gpu_download_async(own->stream, own->host, own->value, sizeof own->host);
+    return UNDA_OK;
 }
 
-/* values [num][TALK_VALUES] after all rounds: integers, which doubles hold. */
+/* By another stream of the first one's device, once all have talked: a round alone, then all values come back. */
+static unda_status talk_last(struct party *parties, int num, struct gpu_stream *last)
+{
+    struct talk_args alone = {.value = parties[0].value, .end = 1};
+    for (int i = 0; i < num; i++) {
+        TRY(gpu_event_record(parties[i].done, parties[i].stream));
+        TRY(gpu_stream_wait(last, parties[i].done));
+    }
+    TRY(talk_launch(&parties[0], last, &alone));
+    TRY(gpu_sync(last));
+    for (int i = 0; i < num; i++)
+        TRY(gpu_download(parties[i].stream, parties[i].host, parties[i].value, sizeof parties[i].host));
+    return UNDA_OK;
+}
+
+/* One round of `num` neighbours: of integers, which doubles hold. */
 static void talk_expected(double (*value)[TALK_VALUES], int num)
 {
     double old[MAX_PARTY][TALK_VALUES];
+    memcpy(old, value, sizeof *value * (size_t)num);
     for (int p = 0; p < num; p++)
-        for (int i = 0; i < TALK_VALUES; i++)
-            value[p][i] = i + 1000 * p;
-    for (int round = 0; round < ROUNDS; round++) {
-        memcpy(old, value, sizeof *value * (size_t)num);
-        for (int p = 0; p < num; p++)
-            for (int i = 0; i < TALK_VALUES; i++) {
-                int mirror = i / TALK_THREADS * TALK_THREADS + TALK_THREADS - 1 - i % TALK_THREADS;
-                value[p][i] =
-                    2 * old[p][mirror] + (p > 0 ? old[p - 1][i] : 0) + (p + 1 < num ? 3 * old[p + 1][i] : 0);
-            }
-    }
+        for (int i = 0; i < TALK_VALUES; i++) {
+            int mirror = i / TALK_THREADS * TALK_THREADS + TALK_THREADS - 1 - i % TALK_THREADS;
+            value[p][i] =
+                2 * old[p][mirror] + (p > 0 ? old[p - 1][i] : 0) + (p + 1 < num ? 3 * old[p + 1][i] : 0);
+        }
 }
 
-static unda_status talk(struct party *parties, int num)
+static unda_status talk(struct party *parties, int num, struct gpu_stream **last)
 {
-    for (int i = 0; i < num; i++)
+    double expected[MAX_PARTY][TALK_VALUES];
+    for (int i = 0; i < num; i++) {
         TRY(party_new(&parties[i], i));
+        memcpy(expected[i], parties[i].host, sizeof expected[i]);
+    }
+    TRY(gpu_stream_new(last, parties[0].gpu));
     for (int i = 0; i < num; i++)
         if (parties[i].split >= 0)
             TRY(party_launch(parties, num, i));
-    for (int i = 0; i < num; i++)
-        TRY(gpu_sync(parties[i].stream));
-    double expected[MAX_PARTY][TALK_VALUES];
-    talk_expected(expected, num);
+    TRY(talk_last(parties, num, *last));
+    for (int round = 0; round < ROUNDS; round++)
+        talk_expected(expected, num);
+    talk_expected(expected, 1);
     for (int i = 0; i < num; i++)
         printf("wrong=%d\n", memcmp(parties[i].host, expected[i], sizeof expected[i]) != 0);
     return UNDA_OK;
 }
 
-/* ARGUMENT...: DEVICE or DEVICE/SPLIT of neighbours in a chain, waited for in this order. */
+/* ARGUMENT...: DEVICE or DEVICE/SPLIT of neighbours in a chain. */
 static unda_status run_talk(struct rig *rig, char **argument)
 {
     (void)rig;
@@ -472,7 +493,9 @@ static unda_status run_talk(struct rig *rig, char **argument)
     int num = 0;
     for (; num < MAX_PARTY && argument[num]; num++)
         sscanf(argument[num], "%d/%d", &parties[num].device, &parties[num].split);
-    unda_status status = talk(parties, num);
+    struct gpu_stream *last = NULL;
+    unda_status status = talk(parties, num, &last);
+    gpu_stream_free(last);
     for (int i = 0; i < num; i++)
         party_free(&parties[i]);
     return status;

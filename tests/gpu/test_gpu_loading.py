@@ -196,12 +196,13 @@ def test_copies_zeroing_and_events_keep_their_order():
 # ---- launches that wait for each other
 
 
-@pytest.mark.parametrize("seed", ["1", "2", "3"])
+@pytest.mark.parametrize("order", ["SEED=1", "SEED=2", "EAGER=1", "EAGER=2"])
 @pytest.mark.parametrize("parties", ["0 1", "1/3 0", "0 1/3", "0 1 2", "1/1 0/2 3/3 2/4"])
-def test_launches_of_several_devices_wait_for_each_other(parties, seed):
+def test_launches_of_several_devices_wait_for_each_other(parties, order):
     """Neighbours in a chain of devices; of DEVICE/SPLIT, a second launch does the rounds after SPLIT."""
     names = parties.split()
-    result = gpu_host.run("talk", *names, UNDA_EMULATOR_DEVICES="4", UNDA_EMULATOR_SEED=seed)
+    setting = dict([f"UNDA_EMULATOR_{order}".split("=")])
+    result = gpu_host.run("talk", *names, UNDA_EMULATOR_DEVICES="4", **setting)
     assert re.findall("wrong=(.*)", result.text) == ["0"] * len(names)
     assert result["status"] == "0"
 
