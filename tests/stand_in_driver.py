@@ -83,9 +83,14 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
 
 def host_program(folder: Path | str, *flags: str) -> Path:
     """Build tests/c/gpu_host.c with the engine's host layer unless it is there; return its path."""
-    units = [TESTS / "c" / "gpu_host.c", CSRC / "cpu" / "limits.c"]
+    units = [TESTS / "c" / "gpu_host.c", TESTS / "c" / "talk.c", CSRC / "cpu" / "limits.c"]
     units += [*(CSRC / "base").glob("*.c"), *(CSRC / "gpu").glob("*.c")]
-    headers = [CSRC / "unda.h", *CSRC.glob("*/*.h"), *CSRC.parent.glob("cuda/common/*.h")]
+    headers = [
+        CSRC / "unda.h",
+        TESTS / "c" / "talk.h",
+        *CSRC.glob("*/*.h"),
+        *CSRC.parent.glob("cuda/common/*.h"),
+    ]
 
     def compile_into(home: Path) -> None:
         options = ["-std=gnu11", "-g", "-fopenmp", f"-I{CSRC}", f"-I{CSRC.parent / 'cuda'}", *flags]

@@ -219,7 +219,7 @@ int look_up(const std::map<int, int> &values, int which, int *value) {
 int emu_join() {
     int before = num_launch;
     for (auto &s : streams)
-        while (num_launch == before && !busy().count(s.second.device) && advance(s.second)) {
+        while (num_launch == before && advance(s.second)) {
         }
     open_for(busy()); /* no longer for what has joined and left */
     return sticky ? sticky : num_launch > before ? 0 : (int)EMU_NOBODY;

@@ -197,23 +197,26 @@ def test_copies_zeroing_and_events_keep_their_order():
 
 
 @pytest.mark.parametrize("order", ["SEED=1", "SEED=2", "EAGER=1", "EAGER=2"])
-@pytest.mark.parametrize("parties", ["0 1", "1/3 0", "0 1/3", "0 1 2", "1/1 0/2 3/3 2/4"])
+@pytest.mark.parametrize("parties", ["2 0 1", "1 1/3 0", "0 0 1/3", "3 0 1 2", "4 1/1 0/2 3/3 2/4"])
 def test_launches_of_several_devices_wait_for_each_other(parties, order):
-    """Neighbours in a chain of devices; of DEVICE/SPLIT, a second launch does the rounds after SPLIT."""
+    """Neighbours in a chain; of DEVICE/SPLIT, a second launch does the rounds after SPLIT.
+
+    The first device is that of a launch which waits for the first neighbour.
+    """
     names = parties.split()
     setting = dict([f"UNDA_EMULATOR_{order}".split("=")])
-    result = gpu_host.run("talk", *names, UNDA_EMULATOR_DEVICES="4", **setting)
-    assert re.findall("wrong=(.*)", result.text) == ["0"] * len(names)
+    result = gpu_host.run("talk", *names, UNDA_EMULATOR_DEVICES="5", **setting)
+    assert re.findall("wrong=(.*)", result.text) == ["0"] * (len(names) - 1)
     assert result["status"] == "0"
 
 
 @pytest.mark.parametrize(
     ("parties", "cause"),
     [
-        ("0 0", "2 blocks wait for each other"),  # a device runs one launch at a time
-        ("0 1 0", "4 blocks wait for each other"),
-        ("0 1/-1", "2 blocks wait for each other"),  # which is not launched
-        ("0 1 2/-1", "4 blocks wait for each other"),
+        ("1 0 0", "2 blocks wait for each other"),  # a device runs one launch at a time
+        ("2 0 1 0", "4 blocks wait for each other"),
+        ("2 0 1/-1", "2 blocks wait for each other"),  # which is not launched
+        ("0 0 1 2/-1", "4 blocks wait for each other"),
     ],
 )
 def test_a_launch_that_waits_for_one_that_cannot_come_is_a_fault(parties, cause):
@@ -230,7 +233,7 @@ def test_a_launch_that_waits_for_one_that_cannot_come_is_a_fault(parties, cause)
     ],
 )
 def test_a_fault_of_one_launch_ends_those_that_wait_for_it(environment, cause):
-    result = gpu_host.run("talk", "0/3", "1", UNDA_EMULATOR_DEVICES="2", **environment)
+    result = gpu_host.run("talk", "0", "0/3", "1", UNDA_EMULATOR_DEVICES="2", **environment)
     assert int(result["status"]) == LOST and cause in result["error"]
 
 
@@ -301,7 +304,7 @@ def test_a_forked_child_is_refused_and_frees_without_hanging():
         ["memory", "1000000000"],
         ["report"],
         ["nobody"],
-        ["talk", "0", "1/3"],
+        ["talk", "0", "0", "1/3"],
     ],
 )
 def test_sanitizers_find_nothing(scenario):
