@@ -1,6 +1,6 @@
 """Run tests/c/gpu_host.c, one scenario a process, on the stand-in driver or chosen libraries.
 
-Not here: checks (test_gpu_loading.py, test_jit_cache.py). Next: c/gpu_host.c.
+Not here: checks (test_gpu_loading.py, test_jit_cache.py). Next: c/gpu_host.c, c/talk.c.
 """
 
 from __future__ import annotations

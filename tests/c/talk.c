@@ -17,7 +17,7 @@ struct talk_args { /* kernels/talk.cu */
 struct party {
     int device, split;
     struct gpu *gpu;
-    struct gpu_stream *stream;
+    struct gpu_stream *stream, *copies;
     struct gpu_event *ready, *done;
     struct gpu_module *module;
     struct gpu_kernel kernel;
@@ -30,6 +30,7 @@ static unda_status party_new(struct party *party, int which)
     enum { BYTES = ROUNDS * VALUES * (int)sizeof(double), SHARED = THREADS * (int)sizeof(double) };
     TRY(gpu_open(&party->gpu, party->device));
     TRY(gpu_stream_new(&party->stream, party->gpu));
+    TRY(gpu_stream_new(&party->copies, party->gpu));
     TRY(gpu_event_new_order(&party->ready, party->gpu));
     TRY(gpu_event_new_order(&party->done, party->gpu));
     TRY(gpu_module_new(&party->module, party->gpu, &(struct gpu_source){.file = "talk.cu"}));
@@ -38,12 +39,12 @@ static unda_status party_new(struct party *party, int which)
     for (int side = 0; side < 2; side++) {
         TRY(gpu_alloc(party->gpu, &party->box[side], BYTES, "messages"));
         TRY(gpu_alloc(party->gpu, &party->flag[side], ROUNDS * BLOCKS * 8, "flags"));
-        TRY(gpu_zero_async(party->stream, party->flag[side], ROUNDS * BLOCKS * 8));
+        TRY(gpu_zero_async(party->copies, party->flag[side], ROUNDS * BLOCKS * 8));
     }
     for (int i = 0; i < VALUES; i++)
         party->host[i] = i + 1000 * which;
-    TRY(gpu_upload_async(party->stream, party->value, party->host, sizeof party->host));
-    return gpu_event_record(party->ready, party->stream);
+    TRY(gpu_upload_async(party->copies, party->value, party->host, sizeof party->host));
+    return gpu_event_record(party->ready, party->copies);
 }
 
 static void party_free(struct party *party)
@@ -57,6 +58,7 @@ static void party_free(struct party *party)
     gpu_event_free(party->ready);
     gpu_event_free(party->done);
     gpu_stream_free(party->stream);
+    gpu_stream_free(party->copies);
     gpu_close(party->gpu);
 }
 
@@ -72,6 +74,7 @@ static unda_status party_launch(struct party *parties, int num, int which)
     struct party *own = &parties[which];
     struct talk_args args = {.value = own->value};
     bool reached;
+    TRY(gpu_stream_wait(own->stream, own->ready));
     for (int side = 0; side < 2; side++) {
         int other = which + (side ? 1 : -1);
         if (other < 0 || other == num)
@@ -124,7 +127,8 @@ static void talk_expected(double (*value)[VALUES], int num)
 static unda_status talk(struct party *parties, int num)
 {
     double expected[MAX_PARTY][VALUES];
-    for (int i = 0; i <= num; i++) {
+    TRY(party_new(&parties[num], num)); /* so that its launch would be taken before the others' */
+    for (int i = 0; i < num; i++) {
         TRY(party_new(&parties[i], i));
         memcpy(expected[i], parties[i].host, sizeof expected[i]);
     }

@@ -218,8 +218,11 @@ int look_up(const std::map<int, int> &values, int which, int *value) {
 
 int emu_join() {
     int before = num_launch;
+    std::map<int, stream *> as_made;
     for (auto &s : streams)
-        while (num_launch == before && advance(s.second)) {
+        as_made[s.second.number] = &s.second;
+    for (auto &s : as_made)
+        while (num_launch == before && advance(*s.second)) {
         }
     open_for(busy()); /* no longer for what has joined and left */
     return sticky ? sticky : num_launch > before ? 0 : (int)EMU_NOBODY;
