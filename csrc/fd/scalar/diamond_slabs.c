@@ -93,13 +93,20 @@ static struct fd_piece piece_of(const unda_solver *s, const struct crossing *c, 
                              (c->rows.end - c->rows.begin) * t->pitch * s->real_bytes};
 }
 
-/* To a slab of this process. */
+/* To a slab of this process. Planes of a level are equally far apart. */
 static unda_status send(unda_solver *from, unda_solver *to, struct stage_done done, bool up)
 {
     struct crossing c = find_crossing(from, fd_tables(up ? to : from)->begin, done, up);
-    for (int64_t i = 0; i < num_piece(from, &c); i++) {
+    struct gpu_stream *away = fd_cuda(from)->away;
+    int64_t planes = c.planes.end - c.planes.begin, step = fd_cuda_plane_bytes(from);
+    int64_t at_once = step <= INT32_MAX ? planes : 1;
+    for (int64_t i = 0; i < 2 * planes; i += at_once) {
         struct fd_piece here = piece_of(from, &c, i);
-        TRY(gpu_copy_async(fd_cuda(from)->away, piece_of(to, &c, i).at, here.at, here.bytes));
+        TRY(gpu_copy_parts_async(away, piece_of(to, &c, i).at, step, here.at, step, here.bytes, at_once));
+    }
+    for (int64_t i = 2 * planes; i < num_piece(from, &c); i++) {
+        struct fd_piece here = piece_of(from, &c, i);
+        TRY(gpu_copy_async(away, piece_of(to, &c, i).at, here.at, here.bytes));
     }
     return UNDA_OK;
 }
