@@ -6,7 +6,9 @@
  *     s odd:  planes [B - H, B - STEP + M) go down,
  * both levels, in the rows of y that the stage passes, and memory variables of matched layers. Planes [B - H, B) are
  * made by both slabs in turn, a diamond here, a diamond there; they are the lower slab's, and up to date there after
- * the last stage. A stage is a launch on the stream beside the engine's: no kernel waits for another one.
+ * the last stage.
+ * Slabs on devices that reach each other's memory take all stages together (diamond_together.c). Others take stage by
+ * stage, each a launch on the stream beside the engine's, so that no kernel waits for another one:
  *     kernel (made) -> waits for neighbours' `made` -> copies (sent) -> waits for neighbours' `sent` -> next stage
  * The first wait changes no bit, since what copies overwrite is the same or not read; with it no word is written while
  * a kernel reads it.
@@ -93,13 +95,20 @@ static struct fd_piece piece_of(const unda_solver *s, const struct crossing *c, 
                              (c->rows.end - c->rows.begin) * t->pitch * s->real_bytes};
 }
 
-/* To a slab of this process. */
+/* To a slab of this process. Planes of a level are equally far apart. */
 static unda_status send(unda_solver *from, unda_solver *to, struct stage_done done, bool up)
 {
     struct crossing c = find_crossing(from, fd_tables(up ? to : from)->begin, done, up);
-    for (int64_t i = 0; i < num_piece(from, &c); i++) {
+    struct gpu_stream *away = fd_cuda(from)->away;
+    int64_t planes = c.planes.end - c.planes.begin, step = fd_cuda_plane_bytes(from);
+    int64_t at_once = step <= INT32_MAX ? planes : 1;
+    for (int64_t i = 0; i < 2 * planes; i += at_once) {
         struct fd_piece here = piece_of(from, &c, i);
-        TRY(gpu_copy_async(fd_cuda(from)->away, piece_of(to, &c, i).at, here.at, here.bytes));
+        TRY(gpu_copy_parts_async(away, piece_of(to, &c, i).at, step, here.at, step, here.bytes, at_once));
+    }
+    for (int64_t i = 2 * planes; i < num_piece(from, &c); i++) {
+        struct fd_piece here = piece_of(from, &c, i);
+        TRY(gpu_copy_async(away, piece_of(to, &c, i).at, here.at, here.bytes));
     }
     return UNDA_OK;
 }
@@ -200,25 +209,36 @@ struct fd_leap_room diamond_leap_room(const unda_solver *s)
 /* ---- steps ---- */
 
 /* Beside the engine's stream. */
-static unda_status queue_stage(unda_solver *s, int64_t levels, int64_t stage)
+unda_status diamond_launch_beside(unda_solver *s, int64_t levels, int64_t first, int64_t end)
 {
     struct fd_cuda *t = fd_cuda(s);
     SWAP(t->stream, t->away);
-    unda_status status = diamond_launch(s, levels, stage, stage + 1);
+    unda_status status = diamond_launch(s, levels, first, end);
     SWAP(t->stream, t->away);
     return status;
+}
+
+unda_status diamond_exchange_before(unda_solver *s, int64_t levels)
+{
+    return exchange(s, (struct stage_done){levels, -1});
+}
+
+static unda_status take_stages(unda_solver *s, int64_t levels, int64_t num)
+{
+    EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
+    TRY(diamond_exchange_before(s, levels));
+    for (int64_t stage = 0; stage < num; stage++) {
+        EACH(s, i) TRY(diamond_launch_beside(slab_of(s, i), levels, stage, stage + 1));
+        TRY(exchange(s, (struct stage_done){levels, stage}));
+    }
+    return UNDA_OK;
 }
 
 static unda_status take_levels(unda_solver *s, int64_t levels)
 {
     const unda_solver *one = slab_of(s, slabs(s)->first);
     int64_t num = diamond_stages(one, &scalar_cuda(one)->diamond.tile, levels);
-    EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
-    TRY(exchange(s, (struct stage_done){levels, -1}));
-    for (int64_t stage = 0; stage < num; stage++) {
-        EACH(s, i) TRY(queue_stage(slab_of(s, i), levels, stage));
-        TRY(exchange(s, (struct stage_done){levels, stage}));
-    }
+    TRY(diamond_can_meet(s) ? diamond_together(s, levels, num) : take_stages(s, levels, num));
     EACH(s, i)
     {
         struct fd_cuda *t = fd_cuda(slab_of(s, i));
