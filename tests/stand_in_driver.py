@@ -82,7 +82,7 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
 
 
 def host_program(folder: Path | str, *flags: str) -> Path:
-    """Build tests/c/gpu_host.c and talk.c with the engine's host layer unless it is there; return its path."""
+    """Build tests/c/gpu_host.c and the engine's host layer unless it is there; return its path."""
     units = [TESTS / "c" / "gpu_host.c", TESTS / "c" / "talk.c", CSRC / "cpu" / "limits.c"]
     units += [*(CSRC / "base").glob("*.c"), *(CSRC / "gpu").glob("*.c")]
     headers = [
