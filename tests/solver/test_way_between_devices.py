@@ -101,7 +101,10 @@ def results(name):
 def bytes_of(case):
     """What a stage moves of an element, no less; of the cases in NOTES, whose tables depend on no size."""
     sim = simulation(
-        CASES[case], problem(CASES[case], 1000), {"dtype": "float32", "integrator": "ab3", "physics": "acoustic"}, "cpu"
+        CASES[case],
+        problem(CASES[case], 20_000),
+        {"dtype": "float32", "integrator": "ab3", "physics": "acoustic"},
+        "cpu",
     )
     return int(sim._solver.info().bytes_per_elem)
 
@@ -156,7 +159,7 @@ def stand_in(monkeypatch):
 
 def made(device, method="DG", **options):
     shape = "tet" if method == "DG" else "hex"
-    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (4, 2, 2) if method == "DG" else (8, 2, 2), shape=shape)
+    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (4, 2, 2) if method == "DG" else (12, 3, 3), shape=shape)
     options |= {"kernel": "fused", "degree": 1} if method == "DG" else {"degree": 2}
     sim = getattr(unda, method)(mesh, MEDIUM, device=device, **options)
     forecast = getattr(unda, method).forecast(mesh, MEDIUM, device=device, **options)
@@ -195,7 +198,12 @@ def test_what_is_clear_is_not_measured(stand_in):
     """Else the link would be known as a slow one from then on."""
     clear = [
         ({"BANDWIDTH": "1", "L2": str(1 << 20)}, OTHER, "auto", "peer"),  # a cache that has all
-        ({"BANDWIDTH": "0", "L2": "0"}, OTHER, "auto", "peer"),  # a driver that does not know the speed of memory
+        (
+            {"BANDWIDTH": "0", "L2": "0"},
+            OTHER,
+            "auto",
+            "peer",
+        ),  # a driver that does not know the speed of memory
         ({"BANDWIDTH": str(10**9), "L2": "0"}, OTHER, "auto", "peer"),  # as fast as none is: no link would do
         (SLOW_MEMORY, [*OTHER, "cuda:0"], "auto", "peer"),
         (SLOW_MEMORY, OTHER, "peer", "peer"),
@@ -209,8 +217,32 @@ def test_what_is_clear_is_not_measured(stand_in):
     assert made(OTHER).team.transport == "host"
 
 
+@pytest.mark.parametrize(("method", "pair"), [("DG", ["cuda:0", "cuda:3"]), ("SEM", ["cuda:0", "cuda:4"])])
+def test_the_bound_is_what_inner_cells_move(stand_in, method, pair):
+    """Each copy of four in a round takes 1 ms, and nothing else any time; the memory is just fast enough, or not."""
+    cache = 1000
+    like = {"DEVICES": "5", "CLOCK": "1", "COPY": "1", "L2": str(cache)}
+    stand_in(**like)
+    sim = made(pair, method)
+    moved = int(sim._solver.info().bytes_per_elem)
+    if (
+        method == "SEM"
+    ):  # of the seven nodes of a cell that are on faces the displacement alone, of four numbers
+        moved -= 4 * 7 * 3
+    inner = min((one.cells - one.border) * moved for one in sim.team.members)
+    bandwidth = (4 << 20) / 4e-3
+    chain = 2.5 * 4e-3 + max(one.bytes_per_stage for one in sim.team.members) / bandwidth
+    speed = (inner - 2 * cache) / (2 * chain)
+    for factor, way in ((0.97, "host"), (1.03, "peer")):
+        stand_in(**like, BANDWIDTH=f"{factor * speed / 1000:.0f}")
+        assert made(pair, method).team.transport == way
+
+
 def test_a_forecast_for_devices_that_are_not_here_is_of_stores(stand_in):
     stand_in(**SLOW_MEMORY, DEVICES="1")
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
-    found = [unda.DG.forecast(mesh, MEDIUM, degree=1, device=FAST, transport=way) for way in ("auto", "peer", "host")]
+    found = [
+        unda.DG.forecast(mesh, MEDIUM, degree=1, device=FAST, transport=way)
+        for way in ("auto", "peer", "host")
+    ]
     assert found[0] == found[1] != found[2]
