@@ -88,7 +88,8 @@ def test_nothing_is_sure_in_the_cache_or_of_memory_that_nobody_knows(rule, other
 #: An H200: two words of 6,144 bits a clock of 3,201 MHz, 60 MiB; its link by way of the host.
 H200 = {"speed": 2 * 3.201e9 * 6144 / 8, "l2": 60 << 20}
 LINE = re.compile(
-    r"^\| (\d+) M \| (\w+) \| (strong|weak) \| ([\d.]+) \| (\d+) \| (\d+) \| (host|peer) \| ([\d.]+) \| ([\d.]+|-) \|",
+    r"^\| (\d+) M \| (\w+) \| (strong|weak) \| ([\d.]+) \| (\d+) \| (\d+) \| (host|peer) "
+    r"\| ([\d.]+) \| ([\d.]+|-) \|",
     re.M,
 )
 
@@ -219,7 +220,7 @@ def test_what_is_clear_is_not_measured(stand_in):
 
 @pytest.mark.parametrize(("method", "pair"), [("DG", ["cuda:0", "cuda:3"]), ("SEM", ["cuda:0", "cuda:4"])])
 def test_the_bound_is_what_inner_cells_move(stand_in, method, pair):
-    """Each copy of four in a round takes 1 ms, and nothing else any time; the memory is just fast enough, or not."""
+    """Each of a round's four copies takes 1 ms, all else no time; memory is just slow enough, or not."""
     cache = 1000
     like = {"DEVICES": "5", "CLOCK": "1", "COPY": "1", "L2": str(cache)}
     stand_in(**like)

@@ -69,9 +69,9 @@ class DG(MeshSimulation):
     partition : {"curve", "metis"} or Partition
         Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host", "nccl", "mpi"}
-        How values at faces travel (docs/scaling.md).
+        How values at faces travel (docs/scaling.md). "auto": "peer", but "host" where inner cells hide it.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems.
+        CPU threads; by default all of the process's, or fewer for small problems.
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
