@@ -68,7 +68,7 @@ class SEM(MeshSimulation):
     device : str or list of str
         As for `DG`; results of several devices differ by rounding.
     partition, transport
-        As for `DG`; what travels are forces at common nodes.
+        As for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
