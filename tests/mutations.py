@@ -788,7 +788,7 @@ MUTATIONS = [
     ("csrc/dg/ghosts.c", "    team->exchange = when;\n", ""),
     # which way messages take
     ("csrc/solver/hidden.h", "3 + 2 * part->num_neighbor", "5"),
-    ("csrc/solver/hidden.h", " * num_device / 2", ""),
+    ("csrc/solver/hidden.h", " * num_device / 2", " * 2 / num_device"),
     ("csrc/solver/hidden.h", " - 2 * (double)device->l2_bytes", ""),
     ("csrc/solver/hidden.h", "hidden_inside(part, device) / 2", "hidden_inside(part, device)"),
     ("csrc/solver/cuda_way.c", " || !are_apart(part, num_part)", ""),
