@@ -8,11 +8,11 @@
 /* A round through the host that none is faster than: four copies over PCIe and two events. */
 static const struct hidden_link best_link = {.latency = 1e-5, .bytes_per_second = 1e12};
 
-static void close(struct gpu **gpu)
+static void release(struct gpu **gpu)
 {
     gpu_close(*gpu);
 }
-#define CLOSED __attribute__((cleanup(close)))
+#define CLOSED __attribute__((cleanup(release)))
 
 static bool are_here(const struct cuda_way *part, int32_t num_part)
 {
