@@ -143,7 +143,7 @@ DEVICE int *progress_of(const diamond_args &a, const tower &w)
 DEVICE void tell(const diamond_args &a, const tower &w, int n)
 {
     publish(progress_of(a, w), n);
-    if (w.side >= 0)
+    if (w.side >= 0 && (n == DONE || (n - w.begin) % FAR_LAG == 0))
         publish_far(a.far_told[w.side] + (long long)(w.index / a.num_row) * NUM_ZB + w.rank, n);
 }
 /* Memory of a level of this parity in the slab on that side; NULL: it does not need it. */

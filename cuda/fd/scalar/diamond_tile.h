@@ -12,8 +12,9 @@ enum {
     THREADS = (ZB + 31) / 32 * 32,
     PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word per thread, and ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
-    LAG = 16,    /* levels, at least, between two looks at the towers ahead */
-    K_AHEAD = 3, /* rows */
+    LAG = 16,          /* levels, at least, between two looks at the towers ahead */
+    FAR_LAG = 4 * LAG, /* the same, that towers of other devices are told */
+    K_AHEAD = 3,       /* rows */
     MARK_SOURCE = 1,
     MARK_CELL = 2,
     DONE = 0x7fffffff
