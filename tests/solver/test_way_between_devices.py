@@ -160,7 +160,7 @@ def stand_in(monkeypatch):
 
 def made(device, method="DG", **options):
     shape = "tet" if method == "DG" else "hex"
-    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (4, 2, 2) if method == "DG" else (12, 3, 3), shape=shape)
+    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (4, 2, 2) if method == "DG" else (12, 2, 2), shape=shape)
     options |= {"kernel": "fused", "degree": 1} if method == "DG" else {"degree": 2}
     sim = getattr(unda, method)(mesh, MEDIUM, device=device, **options)
     forecast = getattr(unda, method).forecast(mesh, MEDIUM, device=device, **options)
@@ -221,7 +221,7 @@ def test_what_is_clear_is_not_measured(stand_in):
 @pytest.mark.parametrize(("method", "pair"), [("DG", ["cuda:0", "cuda:3"]), ("SEM", ["cuda:0", "cuda:4"])])
 def test_the_bound_is_what_inner_cells_move(stand_in, method, pair):
     """Each of a round's four copies takes 1 ms, all else no time; memory is just slow enough, or not."""
-    cache = 1000
+    cache = 100
     like = {"DEVICES": "5", "CLOCK": "1", "COPY": "1", "L2": str(cache)}
     stand_in(**like)
     sim = made(pair, method)
@@ -234,7 +234,7 @@ def test_the_bound_is_what_inner_cells_move(stand_in, method, pair):
     bandwidth = (4 << 20) / 4e-3
     chain = 2.5 * 4e-3 + max(one.bytes_per_stage for one in sim.team.members) / bandwidth
     speed = (inner - 2 * cache) / (2 * chain)
-    for factor, way in ((0.97, "host"), (1.03, "peer")):
+    for factor, way in ((0.95, "host"), (1.05, "peer")):
         stand_in(**like, BANDWIDTH=f"{factor * speed / 1000:.0f}")
         assert made(pair, method).team.transport == way
 
