@@ -17,7 +17,8 @@ enum {
     MAJOR = 75,
     MINOR = 76,
     TOGETHER = 95,
-    SHARED_BYTES_OPTIN = 97
+    SHARED_BYTES_OPTIN = 97,
+    MPS = 133
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -122,6 +123,11 @@ void gpu_memory_limits(const struct gpu *gpu, double *bytes_per_second, int64_t 
 {
     *bytes_per_second = 2 * 1e3 * attribute(gpu, MEMORY_KHZ) * attribute(gpu, BUS_BITS) / 8;
     *l2_bytes = attribute(gpu, L2_BYTES);
+}
+
+bool gpu_is_shared(const struct gpu *gpu)
+{
+    return attribute(gpu, MPS); /* drivers before CUDA 12.5 do not know */
 }
 
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other)
