@@ -486,7 +486,7 @@ MUTATIONS = [
     ("cuda/fd/scalar/diamond_rare.h", "if (FAR && there && ", "if (false && "),
     ("cuda/fd/scalar/diamond_tower.h", "side = stage % 2 ? 0 : 1;", "side = stage % 2;"),
     ("cuda/fd/scalar/diamond_tower.h", "if (FAR && i / WIDE == 1 && stage > 0 &&", "if (false &&"),
-    ("cuda/fd/scalar/diamond.cu", "store_tower(t, w.level[0], far_of(", "if (false) store_tower(t, w.level[0], far_of("),
+    ("cuda/fd/scalar/diamond.cu", "w.n & 1, last), first, end)", "w.n & 1, last), first, first)"),
     ("csrc/fd/slab_samples.c", "bits |= more;", "bits = more;"),
     ("csrc/fd/slab_samples.c", "slab[i + 1].fd.shared", "slab[0].fd.shared"),
     ("csrc/fd/slabs.c", "slab[slabs(s)->num - 1].fd.shared);", "slab[0].fd.shared);"),
