@@ -4,6 +4,7 @@ No network and no real environment: a stand-in for Python notes what it is asked
 Not here: what is built (test_library_build.py, test_packaging.py).
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -162,6 +163,15 @@ def test_every_fault_of_make_mutate_has_tests_that_are_there():
     names = {path.stem for path in (ROOT / "tests").glob("*/test_*.py")}
     paths = {path for path, _, _ in mutations.MUTATIONS}
     assert {path: name for path in paths for name in mutations.seen_by(path) if name not in names} == {}
+
+
+def test_shares_of_make_mutate_are_all_faults_once():
+    given = [mutate.share(f"{k}/3") for k in (1, 2, 3)]
+    shares = [fault for one in given for fault in mutate.checked(["csrc/fd/slab"], *one)]
+    assert sorted(shares) == sorted(mutate.checked(["csrc/fd/slab"], 1, 1))
+    for wrong in ("0/3", "4/3", "1", "1/", "a/3", "-1/3"):
+        with pytest.raises(argparse.ArgumentTypeError, match="expected K/N"):
+            mutate.share(wrong)
 
 
 def test_after_a_fault_a_copy_has_the_files_and_times_of_before(tmp_path):
