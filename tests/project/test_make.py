@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import exchange_faults
 import mutate
 import mutations
 import pytest
@@ -163,6 +164,15 @@ def test_every_fault_of_make_mutate_has_tests_that_are_there():
     names = {path.stem for path in (ROOT / "tests").glob("*/test_*.py")}
     paths = {path for path, _, _ in mutations.MUTATIONS}
     assert {path: name for path in paths for name in mutations.seen_by(path) if name not in names} == {}
+
+
+def test_each_way_of_an_exchange_has_a_fault_of_each_kind():
+    """Something dropped, something in the place of another, something late: alone, each is seen by a test."""
+    ways = exchange_faults.EXCHANGE_FAULTS
+    assert {way: kinds for way, kinds in ways.items() if tuple(kinds) != exchange_faults.KINDS} == {}
+    assert [(way, kind) for way, kinds in ways.items() for kind, faults in kinds.items() if not faults] == []
+    assert set(exchange_faults.LISTED) <= set(mutations.MUTATIONS)
+    assert len(set(mutations.MUTATIONS)) == len(mutations.MUTATIONS)
 
 
 def test_shares_of_make_mutate_are_all_faults_once():
