@@ -83,6 +83,17 @@ def test_stages_wait_for_what_their_neighbours_send(monkeypatch, devices):
         assert same(run(SMALL, "diamond", across=True, device=devices[:4]), one)
 
 
+def test_slabs_on_different_devices_take_all_stages_together(monkeypatch):
+    """Kernels run at once and wait for each other; the one in the middle has neighbours on both sides."""
+    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "3")
+    devices = [f"cuda:{i}" for i in range(min(unda.limits.num_devices(), 3))]
+    if len(devices) < 2:
+        pytest.skip("one device takes stages one by one")
+    case = SMALL | {"medium": "varying", "high": "rigid"}
+    one = run(case, "step", across=True)
+    assert same(run(case, "diamond", across=True, device=devices), one)
+
+
 def test_a_wave_passes_the_cuts(devices):
     """From a source at one end, through slabs at rest, to the other end."""
     found = []
