@@ -301,6 +301,26 @@ EXCHANGE_FAULTS: dict[str, dict[str, list[tuple[str, str, str]]]] = {
             ("csrc/fd/scalar/diamond_slabs.c", "    EACH(s, i) TRY(fd_cuda_sent(slab_of(s, i)));\n", ""),
         ],
     },
+    "FD diamond: slabs on devices, all stages together": {
+        "dropped": [
+            ("cuda/fd/scalar/diamond_tile.h", "return j >= HALF - M;", "return j >= HALF - M + 1;"),
+            ("cuda/fd/scalar/diamond_tile.h", "return j < HALF - STEP + M;", "return j < HALF - STEP;"),
+            ("cuda/fd/scalar/diamond.cu", "        if (w.side >= 0) {\n            const int first",
+             "        if (false) {\n            const int first"),
+        ],
+        "place": [
+            ("csrc/fd/scalar/diamond.c", "far_progress[!side]", "far_progress[side]"),
+            ("csrc/fd/scalar/diamond.c", "fd_cuda_origin(other, t->array[1])",
+             "fd_cuda_origin(other, t->array[0])"),
+        ],
+        "late": [
+            ("cuda/fd/scalar/diamond_tower.h",
+             "seen = wait_far(there + (long long)(stage - 1) * NUM_ZB + block, level);", ";"),
+            ("cuda/fd/scalar/diamond.cu", "* NUM_ZB + w.rank, n);", "* NUM_ZB + w.rank, DONE);"),
+            ("csrc/fd/scalar/diamond_slabs.c", "            if (d->far_progress[side])\n",
+             "            if (false)\n"),
+        ],
+    },
     "FD diamond: slabs in processes": {
         "dropped": [
             ("csrc/fd/scalar/diamond_slabs.c", "i = 0; i < num_piece(s, &c); i++) {",
