@@ -57,6 +57,7 @@ SEEN_BY_ONE = {
     "csrc/fd/cuda_points.c": "test_slabs_cuda test_fd_cuda test_fd_window",
     "csrc/fd/cuda_send.c": "test_slabs_cuda test_diamond_slabs test_mpi_ways",
     "csrc/fd/scalar/diamond_slabs.c": "test_diamond_slabs",
+    "csrc/fd/scalar/diamond_together.c": "test_diamond_slabs",
     "csrc/dg/team.c": "test_team",
     "csrc/dg/team_points.c": "test_team",
     "csrc/dg/rank.c": "test_mpi_bits test_mpi_faults",
@@ -445,8 +446,13 @@ MUTATIONS = [
     ("cuda/fd/scalar/diamond.cu", "w.keep && !(w.mark", "!(w.mark"),
     ("csrc/fd/scalar/diamond.c", "? 2 * num_part(s, &d->tile", "? num_part(s, &d->tile"),
     ("csrc/fd/scalar/diamond_points.c", "(s->step - group->first) %", "s->step %"),
-    # of several devices (what travels: exchange_faults.py)
+    # of several devices (what travels: exchange_faults.py); who may not wait for others
     ("csrc/fd/scalar/diamond_slabs.c", "TRY(fd_cuda_clear_samples(slab_of(s, i), num_step));", ";"),
+    ("csrc/fd/scalar/diamond_together.c", "!gpu_is_shared(",
+     "!!gpu_check_equal(fd_cuda(slab_of(s, 0))->gpu, "),
+    ("csrc/fd/scalar/diamond_together.c", "bool can = slabs(s)->reached;", "bool can = true;"),
+    ("csrc/fd/scalar/diamond_together.c", "if (fd->slab_device[i] == fd->slab_device[k])", "if (i < 0)"),
+    ("csrc/fd/scalar/diamond_together.c", "fd->num_memory)", "false)"),
     ("csrc/fd/slab_samples.c", "bits |= more;", "bits = more;"),
     ("csrc/fd/slab_samples.c", "slab[i + 1].fd.shared", "slab[0].fd.shared"),
     ("csrc/fd/slabs.c", "slab[slabs(s)->num - 1].fd.shared);", "slab[0].fd.shared);"),
