@@ -309,8 +309,7 @@ EXCHANGE_FAULTS: dict[str, dict[str, list[tuple[str, str, str]]]] = {
             ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_up(J) && s.far[1])", "if (false)"),
             ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_down(J) && s.far[0])", "if (false)"),
             ("cuda/fd/scalar/diamond_rare.h", "if (FAR && there && ", "if (false && "),
-            ("cuda/fd/scalar/diamond.cu", "store_tower(t, w.level[0], far_of(",
-             "if (false) store_tower(t, w.level[0], far_of("),
+            ("cuda/fd/scalar/diamond.cu", "w.n & 1, last), first, end)", "w.n & 1, last), first, first)"),
         ],
         "place": [
             ("csrc/fd/scalar/diamond.c", "diamond.far_progress[!side]", "diamond.far_progress[side]"),
