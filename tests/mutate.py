@@ -3,7 +3,8 @@
 Every fault, alone, is put into a copy of the checkout, which is built and tested until the first failure.
 What nothing notices is printed as SURVIVED, again at the end, and the exit status is 1. One to two hours on
 two cores; ``make mutate WORDS=acoustic.h`` tries the faults of one file, ``WORDS="--jobs N"`` has N copies at
-a time, by default one a core. SIGTERM or Ctrl-C end it with what was found so far.
+a time, by default one a core, ``WORDS="--share 2/3"`` tries every third fault, from the second one on.
+SIGTERM or Ctrl-C end it with what was found so far.
 
 Not here: the faults and who is to see them (mutations.py).
 """
@@ -215,9 +216,18 @@ def try_all(trial: Trial, chosen: list[Fault], jobs: int) -> tuple[int, list[Fau
     return len(tried), survivors
 
 
-def checked(words: list[str]) -> list[Fault]:
-    """Return the faults of files whose path has one of the words; each can be put in, in one place."""
-    chosen = [one for one in mutations.MUTATIONS if not words or any(word in one[0] for word in words)]
+def share(text: str) -> tuple[int, int]:
+    """Read K/N: of N shares the K-th, counted from 1."""
+    which, _, num = text.partition("/")
+    if not (which.isdigit() and num.isdigit() and 1 <= int(which) <= int(num)):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected K/N with 1 <= K <= N")
+    return int(which), int(num)
+
+
+def checked(words: list[str], which: int, num_share: int) -> list[Fault]:
+    """Return a share of the faults of files whose path has one of the words; each stands in one place."""
+    named = [one for one in mutations.MUTATIONS if not words or any(word in one[0] for word in words)]
+    chosen = named[which - 1 :: num_share]
     for path, old, _ in chosen:
         if (num := (ROOT / path).read_text().count(old)) != 1:
             raise SystemExit(f"{path} has {old!r} {num} times, expected once")
@@ -232,8 +242,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--jobs", type=int, default=cores, help="faults tried at a time [one a core: %(default)s]"
     )
+    parser.add_argument(
+        "--share", type=share, default=(1, 1), metavar="K/N", help="try every N-th fault, from the K-th on"
+    )
     given = parser.parse_args(arguments)
-    chosen = checked(given.words)
+    chosen = checked(given.words, *given.share)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run = Commands(folder / "kernels")

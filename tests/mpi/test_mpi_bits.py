@@ -55,6 +55,40 @@ def test_processes_on_devices_have_the_bits_of_one():
     assert runs_that_differ(2, ON_DEVICE) == []
 
 
+#: Cells of process 0 are boxes and solid, of process 1 those beside them are fluid and the last ones warped.
+ONE_PART_HAS = """
+import cuda_device, numpy as np
+from mpi4py import MPI
+cuda_device.prepare()
+import unda
+
+plain = unda.box_mesh((0, 0, 0), (3, 0.9, 1.1), (7, 2, 2), shape="hex")
+shift = 0.05 * np.maximum(plain.vertices[:, :1] - 2.0, 0.0) * np.sin(9.0 * plain.vertices[:, [1, 2, 0]])
+mesh = unda.Mesh(plain.vertices + shift, plain.cells)
+rng = np.random.default_rng(1)
+state = dict(zip(("vx", "vy", "vz"), rng.uniform(-1, 1, (3, mesh.num_elem, 27))))
+vs = np.where(abs(mesh.centroids[:, 0] - 1.3) < 0.3, 0.0, rng.uniform(0.5, 1, mesh.num_elem))
+medium = unda.Elastic(rho=1.0, vp=2.0, vs=vs)
+parts = {"comm": MPI.COMM_WORLD, "partition": unda.Partition(mesh, mesh.centroids[:, 0] > 1.0)}
+
+def run(device, **more):
+    sim = unda.DG(mesh, medium, degree=2, device=device, **more)
+    sim.set(**state)
+    sim.step(2)
+    return sim
+
+for device, way in (("cpu", {}), ("cuda:0", {"transport": "host"})):
+    one, sim = run(device), run(device, **parts, **way)
+    for name in sim.fields:
+        assert sim.get(name).tobytes() == one.get(name)[sim.mesh.own_cells].tobytes(), (device, name)
+"""
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_fluid_and_a_metric_of_one_part_are_those_of_the_whole_mesh(tmp_path):
+    rank_cases.passes(2, tmp_path, ONE_PART_HAS)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("num", [1, 2, 3, 5])
 def test_any_number_of_processes_has_the_bits_of_one(num):

@@ -4,12 +4,14 @@ No network and no real environment: a stand-in for Python notes what it is asked
 Not here: what is built (test_library_build.py, test_packaging.py).
 """
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import exchange_faults
 import mutate
 import mutations
 import pytest
@@ -162,6 +164,24 @@ def test_every_fault_of_make_mutate_has_tests_that_are_there():
     names = {path.stem for path in (ROOT / "tests").glob("*/test_*.py")}
     paths = {path for path, _, _ in mutations.MUTATIONS}
     assert {path: name for path in paths for name in mutations.seen_by(path) if name not in names} == {}
+
+
+def test_each_way_of_an_exchange_has_a_fault_of_each_kind():
+    """Something dropped, something in the place of another, something late: alone, each is seen by a test."""
+    ways = exchange_faults.EXCHANGE_FAULTS
+    assert {way: kinds for way, kinds in ways.items() if tuple(kinds) != exchange_faults.KINDS} == {}
+    assert [(way, kind) for way, kinds in ways.items() for kind, faults in kinds.items() if not faults] == []
+    assert set(exchange_faults.LISTED) <= set(mutations.MUTATIONS)
+    assert len(set(mutations.MUTATIONS)) == len(mutations.MUTATIONS)
+
+
+def test_shares_of_make_mutate_are_all_faults_once():
+    given = [mutate.share(f"{k}/3") for k in (1, 2, 3)]
+    shares = [fault for one in given for fault in mutate.checked(["csrc/fd/slab"], *one)]
+    assert sorted(shares) == sorted(mutate.checked(["csrc/fd/slab"], 1, 1))
+    for wrong in ("0/3", "4/3", "1", "1/", "a/3", "-1/3"):
+        with pytest.raises(argparse.ArgumentTypeError, match="expected K/N"):
+            mutate.share(wrong)
 
 
 def test_after_a_fault_a_copy_has_the_files_and_times_of_before(tmp_path):

@@ -83,11 +83,12 @@ def test_a_solid_and_a_fluid_may_be_on_different_devices():
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("transport", ["auto", pytest.param("host", marks=pytest.mark.slow)])
-def test_graphs_of_all_devices_take_the_same_steps(transport):
-    """The same bits however a run is cut into calls, and as launches one by one."""
+def test_graphs_of_all_devices_take_the_same_steps(monkeypatch, transport):
+    """However a run is cut into calls, as launches one by one, and whichever of two parts is early."""
     found = []
-    for steps, options in (((18, 1, 3, 2), {}), ((2,) * 3 + (18,), {}), ((24,), {"transport": "peer"})):
-        sim = in_parts(SMALL, **{"transport": transport} | options)
+    for early, steps in (("0", (8, 12, 18)), ("1", (2, 18, 18)), ("2", (1, 1, 18, 18))):
+        monkeypatch.setenv("UNDA_EMULATOR_EAGER", early)
+        sim = in_parts(SMALL | {"parts": 2}, transport=transport)
         add_points(sim, "force")
         for num in steps:
             sim.step(num)
