@@ -81,7 +81,7 @@ def way_of(sim):
     return repr(sim).partition("messages by ")[2].partition(",")[0]
 
 
-def rows(case, nodes, seconds, comm):
+def rows(case, nodes, seconds, transports, comm):
     """Yield in process 0 the time of each way to share the problem."""
     on_grid, first = CASES[case][0] == "fd", comm.rank == 0
     of = problem(case, nodes) if first or on_grid else None
@@ -95,7 +95,7 @@ def rows(case, nodes, seconds, comm):
         yield {"case": case, "way": way, "size": size, "ms": 1e3 * one, "percent": 100.0}
     dt = comm.bcast(dt)  # of SEM each way estimates its own
     part = {"of": of, "comm": comm} if on_grid else {"of": unda.scatter(of, comm)}
-    for transport in TRANSPORTS:
+    for transport in transports:
         try:
             sim = simulation(case, device=devices[comm.rank], transport=transport, dt=dt, **part)
         except unda.DeviceError as error:  # in all processes
@@ -115,12 +115,13 @@ def main():
     parser.add_argument("--cases", default="tet3,tet7,hex7,sem4,scalar4,elastic4")
     parser.add_argument("--nodes", type=float, default=16e6, help="of all devices together")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--transports", default=",".join(TRANSPORTS))
     parser.add_argument("--out", default="transports.json")
     given = parser.parse_args()
     comm, made = MPI.COMM_WORLD, []
     head = {"benchmark": "transports", **origin("cuda:0", None), "processes": comm.size}
     for case in given.cases.split(","):
-        for row in rows(case, given.nodes, given.seconds, comm):
+        for row in rows(case, given.nodes, given.seconds, given.transports.split(","), comm):
             made.append(row)
             print(row, flush=True)
             with open(given.out, "w") as file:

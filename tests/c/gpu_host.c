@@ -343,6 +343,141 @@ static unda_status run_report(struct rig *rig, char **argument)
     return UNDA_OK;
 }
 
+/* ---- launches that wait for each other (kernels/talk.cu) ---- */
+
+enum {
+    ROUNDS = 5,
+    TALK_BLOCKS = 2,
+    TALK_THREADS = 64,
+    TALK_VALUES = TALK_BLOCKS * TALK_THREADS,
+    MAX_PARTY = 4
+};
+
+struct talk_args { /* kernels/talk.cu */
+    gpu_ptr value, box[2], flag[2], other_box[2], other_flag[2];
+    int64_t begin, end;
+};
+/* split: its launches do the rounds before, and the others; -1: none is launched. */
+struct party {
+    int device, split;
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_event *ready;
+    struct gpu_module *module;
+    struct gpu_kernel kernel;
+    gpu_ptr value, box[2], flag[2];
+    double host[TALK_VALUES];
+};
+
+static unda_status party_new(struct party *party, int which)
+{
+    enum { BYTES = ROUNDS * TALK_VALUES * (int)sizeof(double), SHARED = TALK_THREADS * (int)sizeof(double) };
+    TRY(gpu_open(&party->gpu, party->device));
+    TRY(gpu_stream_new(&party->stream, party->gpu));
+    TRY(gpu_event_new_order(&party->ready, party->gpu));
+    TRY(gpu_module_new(&party->module, party->gpu, &(struct gpu_source){.file = "talk.cu"}));
+    TRY(gpu_kernel_get(&party->kernel, party->module, "talk", SHARED));
+    TRY(gpu_alloc(party->gpu, &party->value, sizeof party->host, "values"));
+    for (int side = 0; side < 2; side++) {
+        TRY(gpu_alloc(party->gpu, &party->box[side], BYTES, "messages"));
+        TRY(gpu_alloc(party->gpu, &party->flag[side], ROUNDS * TALK_BLOCKS * 8, "flags"));
+        TRY(gpu_zero_async(party->stream, party->flag[side], ROUNDS * TALK_BLOCKS * 8));
+    }
+    for (int i = 0; i < TALK_VALUES; i++)
+        party->host[i] = i + 1000 * which;
+    TRY(gpu_upload_async(party->stream, party->value, party->host, sizeof party->host));
+    return gpu_event_record(party->ready, party->stream);
+}
+
+static void party_free(struct party *party)
+{
+    gpu_free(party->gpu, party->value);
+    for (int side = 0; side < 2; side++) {
+        gpu_free(party->gpu, party->box[side]);
+        gpu_free(party->gpu, party->flag[side]);
+    }
+    gpu_module_free(party->module);
+    gpu_event_free(party->ready);
+    gpu_stream_free(party->stream);
+    gpu_close(party->gpu);
+}
+
+/* The launches of one, after those beside it are ready, and the download of its values. */
+static unda_status party_launch(struct party *parties, int num, int which)
+{
+    struct party *own = &parties[which];
+    struct talk_args args = {.value = own->value};
+    bool reached;
+    for (int side = 0; side < 2; side++) {
+        int other = which + (side ? 1 : -1);
+        if (other < 0 || other == num)
+            continue;
+        TRY(gpu_reach(own->gpu, parties[other].gpu, &reached));
+        TRY(gpu_stream_wait(own->stream, parties[other].ready));
+        args.box[side] = own->box[side];
+        args.flag[side] = own->flag[side];
+        args.other_box[side] = parties[other].box[!side];
+        args.other_flag[side] = parties[other].flag[!side];
+    }
+    struct gpu_shape shape = {
+        .grid = {TALK_BLOCKS}, .block = {TALK_THREADS}, .shared_bytes = TALK_THREADS * sizeof(double)};
+    int64_t ends[] = {own->split, ROUNDS};
+    for (int i = 0; i < 2; i++, args.begin = args.end) {
+        args.end = ends[i];
+        if (args.end > args.begin)
+            TRY(gpu_launch(&own->kernel, own->stream, &shape, &args, sizeof args));
+    }
+    return gpu_download_async(own->stream, own->host, own->value, sizeof own->host);
+}
+
+/* values [num][TALK_VALUES] after all rounds: integers, which doubles hold. */
+static void talk_expected(double (*value)[TALK_VALUES], int num)
+{
+    double old[MAX_PARTY][TALK_VALUES];
+    for (int p = 0; p < num; p++)
+        for (int i = 0; i < TALK_VALUES; i++)
+            value[p][i] = i + 1000 * p;
+    for (int round = 0; round < ROUNDS; round++) {
+        memcpy(old, value, sizeof *value * (size_t)num);
+        for (int p = 0; p < num; p++)
+            for (int i = 0; i < TALK_VALUES; i++) {
+                int mirror = i / TALK_THREADS * TALK_THREADS + TALK_THREADS - 1 - i % TALK_THREADS;
+                value[p][i] =
+                    2 * old[p][mirror] + (p > 0 ? old[p - 1][i] : 0) + (p + 1 < num ? 3 * old[p + 1][i] : 0);
+            }
+    }
+}
+
+static unda_status talk(struct party *parties, int num)
+{
+    for (int i = 0; i < num; i++)
+        TRY(party_new(&parties[i], i));
+    for (int i = 0; i < num; i++)
+        if (parties[i].split >= 0)
+            TRY(party_launch(parties, num, i));
+    for (int i = 0; i < num; i++)
+        TRY(gpu_sync(parties[i].stream));
+    double expected[MAX_PARTY][TALK_VALUES];
+    talk_expected(expected, num);
+    for (int i = 0; i < num; i++)
+        printf("wrong=%d\n", memcmp(parties[i].host, expected[i], sizeof expected[i]) != 0);
+    return UNDA_OK;
+}
+
+/* ARGUMENT...: DEVICE or DEVICE/SPLIT of neighbours in a chain, waited for in this order. */
+static unda_status run_talk(struct rig *rig, char **argument)
+{
+    (void)rig;
+    struct party parties[MAX_PARTY] = {0};
+    int num = 0;
+    for (; num < MAX_PARTY && argument[num]; num++)
+        sscanf(argument[num], "%d/%d", &parties[num].device, &parties[num].split);
+    unda_status status = talk(parties, num);
+    for (int i = 0; i < num; i++)
+        party_free(&parties[i]);
+    return status;
+}
+
 static const struct {
     const char *name;
     unda_status (*run)(struct rig *rig, char **argument);
@@ -355,6 +490,7 @@ static const struct {
     {"compile", run_compile},   {"limits", run_limits},
     {"report", run_report},     {"broken_capture", run_broken_capture},
     {"messages", run_messages}, {"nobody", run_nobody},
+    {"talk", run_talk},
 };
 
 int main(int argc, char **argv)

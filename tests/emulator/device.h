@@ -73,6 +73,9 @@ inline void copy_commit() {}
 template <int LEFT> inline void copy_wait() {}
 inline void look_again() { emu->yield(); }
 inline void wait_for_previous() { emu->num_waited++; }
+inline long long nanoseconds() { return 0; }
+inline void give_up() {}
+EMU_LOAD(load_acquire_far) EMU_STORE(store_release_far)
 EMU_LOAD(load_acquire) EMU_LOAD(load_relaxed) EMU_STORE(store_release) EMU_STORE(store_relaxed) EMU_STORE(store_words)
 template <class T> inline void add_release(T *p, T v) { *p += v; }
 template <class T> inline void store_words(T *to, T v, T w) { to[0] = v, to[1] = w; }

@@ -5,6 +5,8 @@
  * streams, runs at once as far as an event is recorded), _CLOCK=1 (a launch takes a second, all else no time),
  * _TOGETHER=1 (a launch may ask for all its blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no
  * device reaches another's memory), _SEED.
+ * A device runs one launch at a time. Those of several devices may wait for each other, but none that is in a graph:
+ * while all blocks under way look for what does not come, other devices' streams are run up to their next launches.
  * What a graph has of several streams runs in a random order that its events allow.
  * _OPEN=1 (device memory is accessible always, as an MPI that knows devices has it).
  * Next: block.cpp (running a launch), nvrtc.cpp, cublas.cpp, nccl.cpp. */
@@ -38,17 +40,26 @@ enum {
     INVALID_VALUE = 1, OUT_OF_MEMORY, NOT_INITIALIZED, NO_DEVICE = 100, INVALID_DEVICE, INVALID_IMAGE = 200,
     INVALID_CONTEXT, NO_BINARY = 209, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
     OUT_OF_RESOURCES, PEER_ALREADY = 704, PEER_UNSUPPORTED = 217, TOO_LARGE = 720, CAPTURE_UNSUPPORTED = 900,
-    CAPTURE_UNMATCHED = 903, CAPTURE_UNJOINED = 904
+    CAPTURE_UNMATCHED = 903, CAPTURE_UNJOINED = 904, CAPTURE_ISOLATION = 905
 };
 const size_t page = 4096, shared_limit = 232448;
 typedef uint64_t u64;
-/* What is queued. touches: the addresses in device memory that it needs, none where any may be. */
-struct work { std::function<int()> does; std::vector<u64> touches; int device; };
+/* What is queued. touches: the addresses in device memory that it needs, none where any may be; waits_for: the stream
+ * that must do more before it, or nullptr. OTHER: may not be done while launches are under way. */
+enum kind { OTHER, BRIEF, LAUNCH };
+struct stream;
+struct work {
+    std::function<int()> does;
+    std::vector<u64> touches = {};
+    kind what = OTHER;
+    std::function<stream *()> waits_for = {};
+    int device = -1;
+};
 struct node { work does; std::set<size_t> after; };
 typedef std::vector<node> graph;
 struct memory { char *map; size_t map_bytes, bytes; int device; };
-/* into: where its work is captured, last: the nodes that the next one comes after. */
-struct stream { std::deque<work> queue; graph *into; std::set<size_t> last; int number, device; };
+/* into: where its work is captured, last: the nodes that the next one comes after. under_way: a launch of it is. */
+struct stream { std::deque<work> queue; graph *into; std::set<size_t> last; int number, device; bool under_way; };
 /* recorded, done: how many times; or it was captured, after these nodes. */
 struct event { void *where; long recorded, done; double time; graph *into; std::set<size_t> last; };
 struct module { void *handle; int file; };
@@ -60,7 +71,7 @@ size_t used;
 constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
 bool initialised;
-int open = -1; /* all memory that this device reaches is accessible */
+std::set<int> open; /* devices: all memory that they reach is accessible */
 std::set<std::pair<int, int>> peers; /* device and one whose memory it reaches */
 char detail[256] = "emulated error";
 thread_local std::vector<void *> contexts;
@@ -79,26 +90,38 @@ int closed() { return setting("OPEN", 0) ? PROT_READ | PROT_WRITE : PROT_NONE; }
 void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
 void close_all() {
     for (auto &m : memories)
-        if (open >= 0)
+        if (!open.empty())
             protect(m.second, closed());
-    open = -1;
+    open.clear();
 }
-void open_for(int device) {
-    if (open == device)
+/* Devices with a launch under way. */
+std::set<int> busy() {
+    std::set<int> devices;
+    for (auto &s : streams)
+        if (s.second.under_way)
+            devices.insert(s.second.device);
+    return devices;
+}
+void open_for(const std::set<int> &devices) {
+    if (open == devices)
         return;
     close_all();
     for (auto &m : memories)
-        if (m.second.device == device || peers.count({device, m.second.device}))
-            protect(m.second, PROT_READ | PROT_WRITE);
-    open = device;
+        for (int device : devices)
+            if (m.second.device == device || peers.count({device, m.second.device}))
+                protect(m.second, PROT_READ | PROT_WRITE);
+    open = devices;
 }
 /* A simulation has some fifty arrays, and most of what is queued are copies of one: that one alone is opened. */
 void run_work(const work &first) {
-    if (first.touches.empty() || open >= 0)
-        open_for(first.device);
+    if (first.touches.empty() || !open.empty()) {
+        std::set<int> devices = busy();
+        devices.insert(first.device);
+        open_for(devices);
+    }
     std::vector<memory> opened;
     for (u64 address : first.touches)
-        if (open < 0)
+        if (open.empty())
             opened.push_back(std::prev(memories.upper_bound(address))->second);
     for (auto &m : opened)
         protect(m, PROT_READ | PROT_WRITE);
@@ -106,7 +129,15 @@ void run_work(const work &first) {
     for (auto &m : opened)
         protect(m, closed());
 }
+stream *needed_by(const stream &s) {
+    return !s.queue.empty() && s.queue.front().waits_for ? s.queue.front().waits_for() : nullptr;
+}
+/* Does what is first in a stream's queue, where it stays as long as it waits. */
 void run_one(stream &s) {
+    while (stream *other = needed_by(s))
+        run_one(*other);
+    if (s.queue.empty())
+        return;
     work first = std::move(s.queue.front());
     s.queue.pop_front();
     run_work(first);
@@ -152,11 +183,11 @@ bool inside(u64 address, size_t bytes) {
     auto m = memories.upper_bound(address);
     return m != memories.begin() && (--m, address + bytes <= m->first + m->second.bytes);
 }
-int add(void *handle, std::function<int()> does, std::vector<u64> touches = {}) {
+int add(void *handle, work one) {
     if (!streams.count(handle))
         return INVALID_HANDLE;
     stream &s = streams[handle];
-    work one = {std::move(does), std::move(touches), s.device};
+    one.device = s.device;
     if (!s.into)
         return s.queue.push_back(std::move(one)), 0;
     s.into->push_back({std::move(one), s.last});
@@ -168,19 +199,38 @@ int copy(std::vector<u64> device, void *to, const void *from, size_t bytes, void
     for (u64 address : device)
         if (!inside(address, bytes))
             return INVALID_VALUE;
-    return add(s, [=] { return memcpy(to, from, bytes), 0; }, device);
+    return add(s, {[=] { return memcpy(to, from, bytes), 0; }, device, BRIEF});
+}
+/* While launches are under way: does one of the things that a stream needs for its next launch; false: none can be. */
+bool advance(stream &s) {
+    if (s.queue.empty() || s.under_way)
+        return false;
+    if (stream *other = needed_by(s))
+        return advance(*other);
+    kind what = s.queue.front().what;
+    bool can = what == BRIEF || (what == LAUNCH && !busy().count(s.device));
+    return can && (run_one(s), true);
 }
 int look_up(const std::map<int, int> &values, int which, int *value) {
     return values.count(which) ? *value = values.at(which), 0 : (int)INVALID_VALUE;
 }
 } // namespace
 
+int emu_join() {
+    int before = num_launch;
+    for (auto &s : streams)
+        while (num_launch == before && !busy().count(s.second.device) && advance(s.second)) {
+        }
+    open_for(busy()); /* no longer for what has joined and left */
+    return sticky ? sticky : num_launch > before ? 0 : (int)EMU_NOBODY;
+}
+
 /* ---- for the stand-ins of cuBLAS and NCCL ---- */
 API emu_device() { std::lock_guard<std::recursive_mutex> guard(mutex); return contexts.empty() ? -1 : device_of_context(); }
 extern "C" __attribute__((visibility("default"))) bool emu_inside(u64 address, size_t bytes) { return inside(address, bytes); }
 API emu_queue(void *s, std::function<int()> *does, const u64 *touches, int num) {
     IN_CONTEXT;
-    return add(s, std::move(*does), {touches, touches + num});
+    return add(s, {std::move(*does), {touches, touches + num}});
 }
 
 /* ---- device, context ---- */
@@ -260,22 +310,24 @@ API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
     }
     if (c.from.kind == c.to.kind && c.from.device < c.to.device + c.width && c.to.device < c.from.device + c.width)
         return INVALID_VALUE; /* parts overlap */
-    return add(s, [=] {
+    auto does = [=] {
         for (size_t i = 0; i < c.height; i++)
             memcpy(c.to.host + i * c.to.pitch, c.from.host + i * c.from.pitch, c.width);
         return 0;
-    }, touches);
+    };
+    return add(s, {does, touches, BRIEF});
 }
 API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
     IN_CONTEXT;
-    return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }, {to}) : (int)INVALID_VALUE;
+    auto does = [=] { return memset((void *)to, value, bytes), 0; };
+    return inside(to, bytes) ? add(s, {does, {to}, BRIEF}) : (int)INVALID_VALUE;
 }
 
 /* ---- streams, events, graphs ---- */
 API cuStreamCreate(void **s, unsigned) {
     IN_CONTEXT;
     *s = malloc(1);
-    streams[*s] = {{}, nullptr, {}, num_stream++, device_of_context()};
+    streams[*s] = {{}, nullptr, {}, num_stream++, device_of_context(), false};
     return 0;
 }
 API cuStreamCreateWithPriority(void **s, unsigned flags, int) { return cuStreamCreate(s, flags); }
@@ -327,7 +379,7 @@ API cuGraphDestroy(void *g) { IN_CONTEXT; delete (graph *)g; return 0; }
 API cuGraphExecDestroy(void *g) { IN_CONTEXT; int result = run_all(); delete (graph *)g; return result; }
 API cuGraphLaunch(void *g, void *s) {
     IN_CONTEXT;
-    return add(s, [=] { return run_graph(*(graph *)g); });
+    return add(s, {[=] { return run_graph(*(graph *)g); }});
 }
 API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; }
 API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
@@ -342,7 +394,7 @@ API cuEventRecord(void *handle, void *s) {
     if (num_capture)
         return CAPTURE_UNSUPPORTED;
     e->where = s, e->recorded++;
-    int result = add(s, [=] { return e->time = seconds(), e->done++, 0; });
+    int result = add(s, {[=] { return e->time = seconds(), e->done++, 0; }, {}, BRIEF});
     int eager = setting("EAGER", 0), number = streams[s].number; /* as early as it may, else as late */
     if (result == 0 && eager == (eager < 3 ? 1 + number % 2 : 3 + number / 2 % 2))
         run(streams[s]);
@@ -365,13 +417,15 @@ API cuStreamWaitEvent(void *s, void *handle, unsigned) {
         one.last.insert(e->last.begin(), e->last.end());
         return 0;
     }
+    if (streams.count(s) && streams[s].into)
+        return CAPTURE_ISOLATION;
     void *where = e->where;
     long wanted = e->recorded;
-    return add(s, [=] {
-        while (e->done < wanted && streams.count(where) && !streams[where].queue.empty() && !sticky)
-            run_one(streams[where]);
-        return 0;
-    });
+    auto waits_for = [=]() -> stream * {
+        bool left = e->done < wanted && streams.count(where) && !streams[where].queue.empty() && !sticky;
+        return left ? &streams[where] : nullptr;
+    };
+    return add(s, {[] { return 0; }, {}, BRIEF, waits_for});
 }
 API cuEventSynchronize(void *handle) {
     IN_CONTEXT;
@@ -448,11 +502,14 @@ static int launch(void *f, emu_dim grid, emu_dim block, unsigned shared, void *s
     if (shared > kernel->dynamic_limit)
         return OUT_OF_RESOURCES;
     std::vector<char> argument((char *)parameters[0], (char *)parameters[0] + kernel->bytes);
-    return add(s, [=] {
+    bool captured = streams.count(s) && streams[s].into;
+    auto does = [=] {
         if (++num_launch == setting("FAIL_LAUNCH", 0))
             return snprintf(detail, sizeof detail, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"), (int)ILLEGAL_ADDRESS;
-        return emu_run({kernel, grid, block, shared, argument.data(), early}, detail, sizeof detail);
-    });
+        bool *under_way = captured ? nullptr : &streams[s].under_way;
+        return emu_run({kernel, grid, block, shared, argument.data(), early, under_way}, detail, sizeof detail);
+    };
+    return add(s, {does, {}, LAUNCH});
 }
 API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **parameters, void **extra) {

@@ -28,6 +28,11 @@ struct emu_launch {
     unsigned dynamic_bytes;
     const void *argument;
     bool early; /* all threads must wait for the kernels before this one */
+    bool *under_way; /* kept true until its last block has ended; nullptr: no other launch may join it */
 };
+enum { EMU_NOBODY = -1 };
+/* Of the driver, for blocks that all wait in vain: runs a stream of another device up to the end of its next launch,
+ * by emu_run. 0, EMU_NOBODY if there is none, or the CUresult of a fault. */
+int emu_join();
 /* Runs a launch: 0 or the CUresult of the fault, described in detail [bytes]. */
 int emu_run(const emu_launch &launch, char *detail, unsigned long bytes);

@@ -193,6 +193,46 @@ def test_copies_zeroing_and_events_keep_their_order():
     assert gpu_host.run("queue")["first"] == "1 middle=499 last=0 timed=1"
 
 
+# ---- launches that wait for each other
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+@pytest.mark.parametrize("parties", ["0 1", "1/3 0", "0 1/3", "0 1 2", "1/1 0/2 3/3 2/4"])
+def test_launches_of_several_devices_wait_for_each_other(parties, seed):
+    """Neighbours in a chain of devices; of DEVICE/SPLIT, a second launch does the rounds after SPLIT."""
+    names = parties.split()
+    result = gpu_host.run("talk", *names, UNDA_EMULATOR_DEVICES="4", UNDA_EMULATOR_SEED=seed)
+    assert re.findall("wrong=(.*)", result.text) == ["0"] * len(names)
+    assert result["status"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("parties", "cause"),
+    [
+        ("0 0", "2 blocks wait for each other"),  # a device runs one launch at a time
+        ("0 1 0", "4 blocks wait for each other"),
+        ("0 1/-1", "2 blocks wait for each other"),  # which is not launched
+        ("0 1 2/-1", "4 blocks wait for each other"),
+    ],
+)
+def test_a_launch_that_waits_for_one_that_cannot_come_is_a_fault(parties, cause):
+    result = gpu_host.run("talk", *parties.split(), UNDA_EMULATOR_DEVICES="3")
+    assert int(result["status"]) == LOST and cause in result["error"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "cause"),
+    [
+        ({"UNDA_EMULATOR_PEER": "0"}, "is not device memory"),
+        ({"UNDA_EMULATOR_FAIL_LAUNCH": "2"}, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"),
+        ({"UNDA_EMULATOR_FAIL_LAUNCH": "3"}, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"),
+    ],
+)
+def test_a_fault_of_one_launch_ends_those_that_wait_for_it(environment, cause):
+    result = gpu_host.run("talk", "0/3", "1", UNDA_EMULATOR_DEVICES="2", **environment)
+    assert int(result["status"]) == LOST and cause in result["error"]
+
+
 # ---- faults
 
 
@@ -252,11 +292,21 @@ def test_a_forked_child_is_refused_and_frees_without_hanging():
 
 
 @pytest.mark.parametrize(
-    "scenario", [["graph"], ["threads"], ["refusals"], ["memory", "1000000000"], ["report"], ["nobody"]]
+    "scenario",
+    [
+        ["graph"],
+        ["threads"],
+        ["refusals"],
+        ["memory", "1000000000"],
+        ["report"],
+        ["nobody"],
+        ["talk", "0", "1/3"],
+    ],
 )
 def test_sanitizers_find_nothing(scenario):
     """AddressSanitizer (with leaks) and UBSan over host layer and stand-in; either would print."""
-    assert gpu_host.run(*scenario, flags=SANITIZERS)["status"] == "0"
+    result = gpu_host.run(*scenario, flags=SANITIZERS, UNDA_EMULATOR_DEVICES="2")
+    assert result["status"] == "0"
 
 
 # ---- the real thing

@@ -25,6 +25,10 @@ struct diamond {
     struct gpu_kernel kernel, mark_kernel;
     gpu_ptr progress; /* ticket, then [tower][block], then the owners of these */
     gpu_ptr mailbox;  /* of blocks along z for each other; 0 where there is one */
+    /* Of a slab that can take all stages together with those below and above it: [stage][block], how far their towers at
+     * the cut are; 0: none. Whether the next launch does. */
+    gpu_ptr far_progress[2];
+    bool together;
     struct gpu_pool lists;
     gpu_ptr mark, source_first, source_z, source_id, source_weight; /* in `lists`; mark 0: there are none */
     gpu_ptr cell_first, cell_z, cell_id, cell_group;

@@ -25,7 +25,8 @@ static struct gpu_source source(const unda_solver *s, const struct scalar_cuda *
                    {"VARIABLE", tile->variable},
                    {"OLD", tile->old},
                    {"UNROLL", tile->unroll},
-                   {"CHUNK", tile->chunk}};
+                   {"CHUNK", tile->chunk},
+                   {"FAR", diamond_has_far(s)}};
     gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         gpu_define(defines, "%s=%lld", numbers[i].name, (long long)numbers[i].value);
@@ -47,6 +48,11 @@ static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *
 static int64_t num_part(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
     return tile->num_zb * diamond_own_rows(s, tile).num * diamond_stages(s, tile, levels);
+}
+/* Of the towers of a neighbour at a cut. */
+int64_t diamond_far_bytes(const unda_solver *s, const struct diamond_tile *tile)
+{
+    return 4 * tile->num_zb * diamond_stages(s, tile, tile->levels);
 }
 /* Mailboxes of all blocks that run at once, as cuda/fd/scalar/diamond_ghosts.h has it. */
 static int64_t mailbox_bytes(const unda_solver *s, const struct diamond *d)
@@ -84,6 +90,10 @@ static unda_status create(unda_solver *s)
     int64_t parts = num_part(s, &d->tile, d->tile.levels), mailbox = mailbox_bytes(s, d);
     TRY(gpu_pool_alloc(pool, t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
     TRY(gpu_pool_alloc(pool, t->base.gpu, &d->progress, 4 * (2 * parts + 1), "towers"));
+    for (int side = 0; side < 2 && diamond_has_far(s); side++)
+        if (fd_cut(fd_tables(s), side))
+            TRY(gpu_pool_alloc(pool, t->base.gpu, &d->far_progress[side], diamond_far_bytes(s, &d->tile),
+                               "towers of other slabs"));
     return mailbox ? gpu_pool_alloc(pool, t->base.gpu, &d->mailbox, mailbox, "towers") : UNDA_OK;
 }
 
@@ -163,6 +173,17 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
     return a;
 }
 
+/* What a slab on that side has of its own, for kernels that run together. */
+static void meet_neighbor(const unda_solver *s, int side, struct diamond_args *a)
+{
+    const unda_solver *other = diamond_neighbor(s, side);
+    const struct fd_cuda *t = fd_cuda(other);
+    a->far[side][0] = POINTER(fd_cuda_origin(other, t->array[1]));
+    a->far[side][1] = POINTER(fd_cuda_origin(other, t->array[0]));
+    a->far_progress[side] = POINTER(scalar_cuda(s)->diamond.far_progress[side]);
+    a->far_told[side] = POINTER(scalar_cuda(other)->diamond.far_progress[!side]);
+}
+
 /* Lists of sources and recorded cells, and which tiles have any. */
 static unda_status list_points(unda_solver *s)
 {
@@ -188,6 +209,9 @@ unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_
     struct diamond_args a = arguments(s, d);
     int64_t rows = diamond_own_rows(s, &d->tile).num, parts = d->tile.num_zb * rows * (end - first);
     int64_t most = diamond_sms(s, d);
+    for (int side = 0; side < 2; side++)
+        if (d->together && d->far_progress[side])
+            meet_neighbor(s, side, &a);
     a.num_level = (int)levels;
     a.first_tower = (int)(rows * first);
     a.num_tower = (int)(rows * end);

@@ -23,7 +23,11 @@ int diamond_sms(const unda_solver *s, const struct diamond *d);
 /* diamond.c: stages [first, end) of `levels` steps at once; those before are done. */
 unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_t end);
 
-/* diamond_slabs.c: of struct fd_engine. */
+/* diamond_slabs.c: whether a slab's kernel can run while those of its neighbours do, which tell it how far they are. */
+bool diamond_has_far(const unda_solver *slab);
+const unda_solver *diamond_neighbor(const unda_solver *slab, int side);
+int64_t diamond_far_bytes(const unda_solver *s, const struct diamond_tile *tile); /* diamond.c */
+/* Of struct fd_engine. */
 unda_status diamond_cut(const unda_solver *s, int64_t *planes);
 unda_status diamond_leap(unda_solver *whole, int64_t num_step, int64_t *done);
 int64_t diamond_leap_bytes(const unda_solver *slab);

@@ -15,6 +15,8 @@
  * Not here: the launch (diamond.c), single steps of slabs (slabs.c), copies of whole planes (cuda_send.c). */
 #include "../slabs.h"
 
+#include <pthread.h>
+
 #include "diamond.h"
 
 #define EACH(s, c) for (int32_t c = slabs(s)->first; c < slabs(s)->end; c++)
@@ -93,13 +95,20 @@ static struct fd_piece piece_of(const unda_solver *s, const struct crossing *c, 
                              (c->rows.end - c->rows.begin) * t->pitch * s->real_bytes};
 }
 
-/* To a slab of this process. */
+/* To a slab of this process. Planes of a level are equally far apart. */
 static unda_status send(unda_solver *from, unda_solver *to, struct stage_done done, bool up)
 {
     struct crossing c = find_crossing(from, fd_tables(up ? to : from)->begin, done, up);
-    for (int64_t i = 0; i < num_piece(from, &c); i++) {
+    struct gpu_stream *away = fd_cuda(from)->away;
+    int64_t planes = c.planes.end - c.planes.begin, step = fd_cuda_plane_bytes(from);
+    int64_t at_once = step <= INT32_MAX ? planes : 1;
+    for (int64_t i = 0; i < 2 * planes; i += at_once) {
         struct fd_piece here = piece_of(from, &c, i);
-        TRY(gpu_copy_async(fd_cuda(from)->away, piece_of(to, &c, i).at, here.at, here.bytes));
+        TRY(gpu_copy_parts_async(away, piece_of(to, &c, i).at, step, here.at, step, here.bytes, at_once));
+    }
+    for (int64_t i = 2 * planes; i < num_piece(from, &c); i++) {
+        struct fd_piece here = piece_of(from, &c, i);
+        TRY(gpu_copy_async(away, piece_of(to, &c, i).at, here.at, here.bytes));
     }
     return UNDA_OK;
 }
@@ -200,25 +209,97 @@ struct fd_leap_room diamond_leap_room(const unda_solver *s)
 /* ---- steps ---- */
 
 /* Beside the engine's stream. */
-static unda_status queue_stage(unda_solver *s, int64_t levels, int64_t stage)
+static unda_status queue_stages(unda_solver *s, int64_t levels, int64_t first, int64_t end)
 {
     struct fd_cuda *t = fd_cuda(s);
     SWAP(t->stream, t->away);
-    unda_status status = diamond_launch(s, levels, stage, stage + 1);
+    unda_status status = diamond_launch(s, levels, first, end);
     SWAP(t->stream, t->away);
     return status;
+}
+
+static unda_status take_stages(unda_solver *s, int64_t levels, int64_t num)
+{
+    EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
+    TRY(exchange(s, (struct stage_done){levels, -1}));
+    for (int64_t stage = 0; stage < num; stage++) {
+        EACH(s, i) TRY(queue_stages(slab_of(s, i), levels, stage, stage + 1));
+        TRY(exchange(s, (struct stage_done){levels, stage}));
+    }
+    return UNDA_OK;
+}
+
+/* ---- all stages together ---- */
+
+const unda_solver *diamond_neighbor(const unda_solver *slab, int side)
+{
+    const unda_solver *whole = fd_tables(slab)->whole;
+    return slab_of(whole, slab_beside(slabs(whole), slab_number(slab), side));
+}
+
+bool diamond_has_far(const unda_solver *slab)
+{
+    const struct fd *fd = fd_tables(slab);
+    if (fd->num_slab < 2 || !fd->whole || fd->whole->ranks || fd->num_memory)
+        return false;
+    for (int32_t i = 0; i < fd->num_slab; i++)
+        for (int32_t k = 0; k < i; k++)
+            if (fd->slab_device[i] == fd->slab_device[k])
+                return false;
+    return true;
+}
+
+/* No kernel writes to a slab before it has cleared what its neighbours tell it, and has what it looks at. */
+static unda_status queue_together(unda_solver *s, int64_t levels, int64_t num)
+{
+    EACH(s, i)
+    {
+        const struct diamond *d = &scalar_cuda(slab_of(s, i))->diamond;
+        TRY(fd_cuda_sending(slab_of(s, i)));
+        for (int side = 0; side < 2; side++)
+            if (d->far_progress[side])
+                TRY(gpu_zero_async(fd_cuda(slab_of(s, i))->away, d->far_progress[side],
+                                   diamond_far_bytes(s, &d->tile)));
+    }
+    TRY(exchange(s, (struct stage_done){levels, -1}));
+    EACH(s, i) TRY(queue_stages(slab_of(s, i), levels, 0, num));
+    return UNDA_OK;
+}
+
+static unda_status wait_for_all(unda_solver *s)
+{
+    unda_status status = UNDA_OK;
+    EACH(s, i)
+    {
+        unda_status one = gpu_sync(fd_cuda(slab_of(s, i))->away);
+        status = status == UNDA_OK ? one : status;
+    }
+    return status;
+}
+
+static void set_together(unda_solver *s, bool together)
+{
+    EACH(s, i) scalar_cuda(slab_of(s, i))->diamond.together = together;
+}
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static unda_status take_together(unda_solver *s, int64_t levels, int64_t num)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    set_together(s, true);
+    unda_status status = queue_together(s, levels, num), ended = wait_for_all(s);
+    set_together(s, false);
+    pthread_mutex_unlock(&one_at_a_time);
+    return status == UNDA_OK ? ended : status;
 }
 
 static unda_status take_levels(unda_solver *s, int64_t levels)
 {
     const unda_solver *one = slab_of(s, slabs(s)->first);
     int64_t num = diamond_stages(one, &scalar_cuda(one)->diamond.tile, levels);
-    EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
-    TRY(exchange(s, (struct stage_done){levels, -1}));
-    for (int64_t stage = 0; stage < num; stage++) {
-        EACH(s, i) TRY(queue_stage(slab_of(s, i), levels, stage));
-        TRY(exchange(s, (struct stage_done){levels, stage}));
-    }
+    TRY(diamond_has_far(one) && slabs(s)->reached ? take_together(s, levels, num)
+                                                  : take_stages(s, levels, num));
     EACH(s, i)
     {
         struct fd_cuda *t = fd_cuda(slab_of(s, i));

@@ -28,7 +28,8 @@
  * layer; VARIABLE, 0 if c is constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or
  * VARIABLE_CARRIED, in registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as
  * well; UNROLL, 2 to have code for even and odd levels, 1 where that is too long for the instruction cache;
- * CHUNK, cells in flight at once. */
+ * CHUNK, cells in flight at once; FAR, 1 for a slab whose towers at cuts follow those of slabs on other devices while
+ * all run: they store what these need into their memory too, and tell them how far they are. */
 #define VARIABLE_CACHED  1
 #define VARIABLE_CARRIED 2
 #if !defined(REAL) || !defined(ORDER) || !defined(DTS) || !defined(STEP) || !defined(ZB)
@@ -118,6 +119,7 @@ struct tower {
     REAL *level[2];         /* in shared memory */
     int mark;               /* of the tile of the present level */
     bool reload, keep;      /* sources came to this level; there is a next one */
+    int side;               /* on which a slab on another device needs what it makes; -1: none */
 #if MATCHED
     bool layers_z; /* the block has cells in layers along z */
 #endif
@@ -137,6 +139,19 @@ DEVICE int *progress_of(const diamond_args &a, const tower &w)
     return a.progress + (long long)w.index * NUM_ZB + w.rank;
 }
 
+/* Level n of a tower and those before are where other towers find them. */
+DEVICE void tell(const diamond_args &a, const tower &w, int n)
+{
+    publish(progress_of(a, w), n);
+    if (w.side >= 0 && (n == DONE || (n - w.begin) % FAR_LAG == 0))
+        publish_far(a.far_told[w.side] + (long long)(w.index / a.num_row) * NUM_ZB + w.rank, n);
+}
+/* Memory of a level of this parity in the slab on that side; NULL: it does not need it. */
+DEVICE REAL *far_of(const diamond_args &a, const tower &w, int side, int parity, long long at)
+{
+    return side >= 0 && w.side == side ? (REAL *)a.far[side][parity] + at : (REAL *)0;
+}
+
 /* The next tower, or part of one; false: there are no more. */
 DEVICE bool take_tower(const diamond_args &a, place &t, REAL *memory, tower &w)
 {
@@ -148,6 +163,7 @@ DEVICE bool take_tower(const diamond_args &a, place &t, REAL *memory, tower &w)
     w.index = a.first_tower + ticket / NUM_ZB;
     if (w.index >= a.num_tower)
         return false;
+    w.side = far_side(a, w.index);
 #if NUM_ZB > 1
     w.rank = ticket % NUM_ZB;
     w.count = take_place(a, t, memory, w.rank);
@@ -198,7 +214,7 @@ DEVICE void meet(const diamond_args &a, tower &w, bool far)
         copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
     __syncthreads();
     if (w.follow == w.n && is_speaker())
-        publish(progress_of(a, w), w.n);
+        tell(a, w, w.n);
 }
 /* What few tiles need of level n before it is advanced: recorded cells, images, layers. Returns whether the
  * tile reaches into layers along x or y. */
@@ -228,7 +244,7 @@ DEVICE void finish_level(const diamond_args &a, place &t, const tower &w, REAL *
                          packets<0> &early)
 {
     if (w.reload) {
-        add_sources(a, t, made, to, w.n);
+        add_sources(a, t, made, to, w.n, far_of(a, w, w.side, (w.n - 1) & 1, w.at), w.side);
         if (w.keep && NUM_ZB > 1) {
             __syncthreads();
             send_ghosts<0>(t, made, 1);
@@ -257,7 +273,13 @@ DEVICE void step_tower(const diamond_args &a, place &t, tower &w, const REAL *me
     w.keep = w.n + 1 < w.end;
     REAL *to = (REAL *)a.p[w.n & 1] + w.at;
     const REAL *k = VARIABLE ? (const REAL *)a.k + w.at : (const REAL *)0;
-    const level_step s = {cur, old, to, k, w.n == w.begin, w.keep && !(w.mark & MARK_SOURCE)};
+    const level_step s = {cur,
+                          old,
+                          to,
+                          k,
+                          w.n == w.begin,
+                          w.keep && !(w.mark & MARK_SOURCE),
+                          {far_of(a, w, 0, w.n & 1, w.at), far_of(a, w, 1, w.n & 1, w.at)}};
     if (LAYER && layered)
         advance_level<LAYER>(a, t, s, kk, now, made, early);
     else
@@ -313,15 +335,21 @@ DEVICE void climb_tower(const diamond_args &a, place &t, tower &w, const REAL *m
 DEVICE void end_tower(const diamond_args &a, const place &t, const tower &w, const REAL *memory)
 {
     if (w.end == a.num_level) {
-        store_tower(t, w.level[1], (REAL *)a.p[(w.n + 1) & 1] + w.at);
-        store_tower(t, w.level[0], (REAL *)a.p[w.n & 1] + w.at - (long long)M * STRIDE_Y);
+        const long long last = w.at - (long long)M * STRIDE_Y;
+        store_tower(t, w.level[1], (REAL *)a.p[(w.n + 1) & 1] + w.at, 0, ROWS);
+        store_tower(t, w.level[0], (REAL *)a.p[w.n & 1] + last, 0, ROWS);
+        if (w.side >= 0) {
+            const int first = w.side ? HALF - M : 0, end = w.side ? ROWS : HALF - STEP + M;
+            store_tower(t, w.level[1], far_of(a, w, w.side, (w.n + 1) & 1, w.at), first, end);
+            store_tower(t, w.level[0], far_of(a, w, w.side, w.n & 1, last), first, end);
+        }
     }
     copy_wait<0>();
     __syncthreads();
     if ((w.mark & MARK_CELL) && a.due[w.n])
         record_cells(a, t, memory, w.level[1], w.rank * ZB, w.count, w.n);
     if (is_speaker())
-        publish(progress_of(a, w), DONE);
+        tell(a, w, DONE);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid_constant__ diamond_args a)
@@ -338,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
     while (take_tower(a, t, memory, w)) {
         if (!tower_range(a, w.index, t, w.begin, w.end)) {
             if (is_speaker())
-                publish(progress_of(a, w), DONE);
+                tell(a, w, DONE);
             continue;
         }
         begin_tower(a, t, w);

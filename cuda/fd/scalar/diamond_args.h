@@ -28,6 +28,11 @@ struct diamond_args {
     int *owner;               /* [num_tower][NUM_ZB]: 1 + the block that has it; 0 before a launch */
     unsigned long long
         *mailbox; /* [block][low and high end][even and odd][words of a level]: 0 before a launch */
+    /* Of slabs that take all stages at once, [below, above], NULL: none. What a neighbour's memory has at cell (0, 0, 0),
+     * as p; how far its nearest towers are, [stage][NUM_ZB] here, 0 before a launch; where it is told the same. */
+    void *far[2][2];
+    const int *far_progress[2];
+    int *far_told[2];
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;
@@ -39,6 +44,6 @@ struct diamond_args {
     float w_float[13]; /* the same */
     struct scalar_matched matched[3];
 };
-SIZE_IS(diamond_args, 944);
+SIZE_IS(diamond_args, 1008);
 
 #endif

@@ -12,8 +12,9 @@ enum {
     THREADS = (ZB + 31) / 32 * 32,
     PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word per thread, and ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
-    LAG = 16,    /* levels, at least, between two looks at the towers ahead */
-    K_AHEAD = 3, /* rows */
+    LAG = 16,          /* levels, at least, between two looks at the towers ahead */
+    FAR_LAG = 4 * LAG, /* the same, that towers of other devices are told */
+    K_AHEAD = 3,       /* rows */
     MARK_SOURCE = 1,
     MARK_CELL = 2,
     DONE = 0x7fffffff
@@ -41,6 +42,16 @@ DEVICE constexpr int middle_row()
     while (2 * cells_before(j + 1) <= cells_before(ROWS))
         j++;
     return j;
+}
+/* Rows of a tower at a cut that a neighbour needs: planes are [cut - HALF - M, cut - STEP) for the one above, whose tower
+ * is the last one, at cut - 2 HALF, and [cut - HALF, cut - STEP + M) for the one below. */
+DEVICE constexpr bool goes_up(int j)
+{
+    return j >= HALF - M;
+}
+DEVICE constexpr bool goes_down(int j)
+{
+    return j < HALF - STEP + M;
 }
 /* Rows before the second barrier of a level. Halos of later rows may arrive late: half of the rows; where
  * z is split, as many cells before as after it, so that both parts of the ghosts have the same time to

@@ -15,6 +15,31 @@ static __device__ bool tower_range(const diamond_args &a, int index, place &t, i
         end = a.num_level;
     return begin < end && t.x < a.nx && t.x + ROWS > 0;
 }
+/* ---- slabs on other devices ---- */
+/* Which neighbour needs what a tower makes, 0 below, 1 above, -1 none. */
+DEVICE int far_side(const diamond_args &a, int index)
+{
+    if (!FAR)
+        return -1;
+    int stage = index / a.num_row, row = index % a.num_row, side = stage % 2 ? 0 : 1;
+    return row == (side ? a.num_row - 1 : 0) && a.far_told[side] ? side : -1;
+}
+static __device__ __noinline__ void publish_far(int *progress, int level)
+{
+    store_release_far(progress, level);
+}
+/* Until a neighbour's tower has made `level`. One that has not moved for so long will not. */
+static __device__ __noinline__ int wait_far(const int *progress, int level)
+{
+    const long long patience = 30000000000, begin = nanoseconds();
+    int seen;
+    while ((seen = load_acquire_far(progress)) < level) {
+        look_again();
+        if (nanoseconds() - begin > patience)
+            give_up();
+    }
+    return seen;
+}
 /* A call, so that only one thread executes the fence. */
 static __device__ __noinline__ void publish(int *progress, int level)
 {
@@ -38,6 +63,10 @@ static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, 
             if (seen < level)
                 look_again();
         } while (seen < level);
+    const int *there = a.far_progress[stage % 2 ? 0 : 1];
+    if (FAR && i / WIDE == 1 && stage > 0 && (beside < 0 || beside >= a.num_row) && block >= 0 &&
+        block < NUM_ZB && there)
+        seen = wait_far(there + (long long)(stage - 1) * NUM_ZB + block, level);
     for (int width = 16; width > 0; width /= 2) {
         int there = __shfl_xor_sync(0xffffffffu, seen, width);
         seen = there < seen ? there : seen;
@@ -68,10 +97,10 @@ static __device__ __noinline__ void load_tower(const diamond_args &a, place t, i
     copy_wait<0>();
 }
 /* Stores what levels have not stored: level n or n - 1 after the last step of the tower. */
-static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
+static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to, int first, int end)
 {
 #pragma unroll 1
-    for (int j = 0; j < ROWS; j++) {
+    for (int j = first; j < end; j++) {
         const int half = half_of(j);
         const long long row = (long long)j * STRIDE_X;
 #pragma unroll 4
