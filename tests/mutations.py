@@ -53,6 +53,7 @@ SEEN_BY_ONE = {
     "csrc/fd/cuda_points.c": "test_slabs_cuda test_fd_cuda test_fd_window",
     "csrc/fd/cuda_send.c": "test_slabs_cuda test_diamond_slabs test_mpi_ways",
     "csrc/fd/scalar/diamond_slabs.c": "test_diamond_slabs",
+    "csrc/fd/scalar/diamond_together.c": "test_diamond_slabs",
     "csrc/dg/team.c": "test_team",
     "csrc/dg/team_points.c": "test_team",
     "csrc/dg/rank.c": "test_mpi_bits",
@@ -460,6 +461,29 @@ MUTATIONS = [
             ("        block += (uintptr_t)piece.bytes;\n", ""),
         )
     ),
+    # of all stages together: flags that are still those of the last launch, who may not wait for others
+    *(
+        ("csrc/fd/scalar/diamond_together.c", old, new)
+        for old, new in (
+            ("if (d->far_progress[side])", "if (false)"),
+            ("!gpu_is_shared(", "!!gpu_check_equal(fd_cuda(slab_of(s, 0))->gpu, "),
+            ("bool can = slabs(s)->reached;", "bool can = true;"),
+            ("if (fd->slab_device[i] == fd->slab_device[k])", "if (i < 0)"),
+            ("fd->num_memory)", "false)"),
+            ("TRY(diamond_exchange_before(s, levels));", ""),
+        )
+    ),
+    ("csrc/fd/scalar/diamond.c", "fd_cuda_origin(other, t->array[1])", "fd_cuda_origin(other, t->array[0])"),
+    ("csrc/fd/scalar/diamond.c", "diamond.far_progress[!side]", "diamond.far_progress[side]"),
+    # planes dropped, the wrong neighbour, a stage that does not wait
+    ("cuda/fd/scalar/diamond_tile.h", "return j >= HALF - M;", "return j > HALF - M;"),
+    ("cuda/fd/scalar/diamond_tile.h", "return j < HALF - STEP + M;", "return j < HALF - STEP + M - 1;"),
+    ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_up(J) && s.far[1])", "if (false)"),
+    ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_down(J) && s.far[0])", "if (false)"),
+    ("cuda/fd/scalar/diamond_rare.h", "if (FAR && there && ", "if (false && "),
+    ("cuda/fd/scalar/diamond_tower.h", "side = stage % 2 ? 0 : 1;", "side = stage % 2;"),
+    ("cuda/fd/scalar/diamond_tower.h", "if (FAR && i / WIDE == 1 && stage > 0 &&", "if (false &&"),
+    ("cuda/fd/scalar/diamond.cu", "w.n & 1, last), first, end)", "w.n & 1, last), first, first)"),
     ("csrc/fd/slab_samples.c", "bits |= more;", "bits = more;"),
     ("csrc/fd/slab_samples.c", "slab[i + 1].fd.shared", "slab[0].fd.shared"),
     ("csrc/fd/slabs.c", "slab[slabs(s)->num - 1].fd.shared);", "slab[0].fd.shared);"),

@@ -266,7 +266,7 @@ unda_status cublas_load(void)
 
 static bool try_nccl(const char *path, int flags)
 {
-    enum { SENDS_AND_RECEIVES = 2700 };
+    enum { LIMITS_BLOCKS = 21700 };
     char version[32];
     void *handle = open_library(path, flags, &nccl_lines);
     if (!handle)
@@ -282,8 +282,8 @@ static bool try_nccl(const char *path, int flags)
     }
     const char *file = file_of(*(void **)&nccl.ncclGetVersion);
     nccl_version_text(nccl.version, version, sizeof version);
-    bool usable = nccl.version >= SENDS_AND_RECEIVES;
-    text_add(&nccl_lines, "\n  %s: version %s%s", file, version, usable ? "" : ", expected 2.7 or newer");
+    bool usable = nccl.version >= LIMITS_BLOCKS;
+    text_add(&nccl_lines, "\n  %s: version %s%s", file, version, usable ? "" : ", expected 2.17 or newer");
     return usable || (dlclose(handle), false);
 }
 

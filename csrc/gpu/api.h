@@ -44,6 +44,14 @@ struct cuda_launch {
     unsigned num_attribute;
 };
 
+/* ncclConfig_t as of NCCL 2.17, which later ones take as well. */
+struct nccl_config {
+    size_t size;
+    unsigned magic, version;
+    int blocking, cluster_size, least_blocks, most_blocks; /* INT_MIN: as NCCL likes */
+    const char *network;
+};
+
 /* ncclUniqueId, given by value */
 struct nccl_id {
     char bytes[UNDA_NCCL_ID_BYTES];

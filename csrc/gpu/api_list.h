@@ -86,7 +86,8 @@
 #define NCCL_LIST(X)                                                                                         \
     X(ncclGetVersion, ncclGetVersion, (int *))                                                               \
     X(ncclGetUniqueId, ncclGetUniqueId, (struct nccl_id *))                                                  \
-    X(ncclCommInitRank, ncclCommInitRank, (void **, int, struct nccl_id, int))                               \
+    X(ncclCommInitRankConfig, ncclCommInitRankConfig,                                                        \
+      (void **, int, struct nccl_id, int, const struct nccl_config *))                                       \
     X(ncclCommDestroy, ncclCommDestroy, (void *))                                                            \
     X(ncclCommAbort, ncclCommAbort, (void *))                                                                \
     X(ncclCommGetAsyncError, ncclCommGetAsyncError, (void *, int *))                                         \

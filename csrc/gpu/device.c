@@ -16,7 +16,8 @@ enum {
     MAJOR = 75,
     MINOR = 76,
     TOGETHER = 95,
-    SHARED_BYTES_OPTIN = 97
+    SHARED_BYTES_OPTIN = 97,
+    MPS = 133
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,6 +108,13 @@ bool gpu_launches_together(const struct gpu *gpu)
     int handle, value = 0;
     return cuda.cuLaunchKernelEx && CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
            CU_RESULT(cuDeviceGetAttribute, &value, TOGETHER, handle) == 0 && value;
+}
+
+bool gpu_is_shared(const struct gpu *gpu)
+{
+    int handle, value = 0; /* drivers before CUDA 12.5 do not know */
+    return CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
+           CU_RESULT(cuDeviceGetAttribute, &value, MPS, handle) == 0 && value;
 }
 
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other)

@@ -30,6 +30,8 @@ void gpu_close(struct gpu *gpu);
 const unda_device_info *gpu_info(const struct gpu *gpu);
 /* Whether it can launch a kernel only if all blocks are on it at once. */
 bool gpu_launches_together(const struct gpu *gpu);
+/* Whether kernels of other processes run beside its own (MPS), where those of one process else have it in turn. */
+bool gpu_is_shared(const struct gpu *gpu);
 /* Refuses devices that differ: equal ones have the same kernels, and these the same bits. */
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other);
 /* Makes memory of another device as good as its own, for kernels and copies; *reached: whether there is a way. */

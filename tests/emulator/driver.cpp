@@ -3,7 +3,7 @@
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2, 3 or 4 (every other stream, or pair of
  * streams, runs at once as far as an event is recorded), _CLOCK=1 (a launch takes a second, all else no time),
- * _TOGETHER=1 (a launch may ask for all its blocks at once), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no
+ * _TOGETHER=1 (a launch may ask for all its blocks at once), _MPS=1 (processes share devices), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no
  * device reaches another's memory), _SEED.
  * A device runs one launch at a time. Those of several devices may wait for each other, but none that is in a graph:
  * while all blocks under way look for what does not come, other devices' streams are run up to their next launches.
@@ -245,7 +245,7 @@ API cuDeviceGetPCIBusId(char *bus, int bytes, int d) { ENTER; snprintf(bus, byte
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
-    return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {97, (int)shared_limit}}, which, value);
+    return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {133, (int)setting("MPS", 0)}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
 API cuDeviceCanAccessPeer(int *can, int one, int other) { ENTER; *can = one != other && setting("PEER", 1); return 0; }

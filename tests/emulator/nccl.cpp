@@ -213,7 +213,10 @@ API ncclGetUniqueId(id *made) {
     snprintf(made->bytes, sizeof made->bytes, "stand-in-nccl-%d-%d", (int)getpid(), num++);
     return SUCCESS;
 }
-API ncclCommInitRank(void **out, int num_rank, id given, int which) {
+struct config { size_t size; unsigned magic, version; int blocking, cluster_size, least_blocks, most_blocks; const char *network; };
+API ncclCommInitRankConfig(void **out, int num_rank, id given, int which, const config *how) {
+    if (how->size != sizeof *how || how->magic != 0xcafebeef || how->version < 21700 || how->most_blocks < 1)
+        return fail(INVALID_ARGUMENT, "not a configuration");
     auto *device = driver<int()>("emu_device");
     int here = device ? device() : -1;
     *out = nullptr;

@@ -1,8 +1,13 @@
 """Kernel diamond on several devices has the bits of one, whatever the tile, the sides and the cuts.
 
-On the stand-in streams run as early or as late as the waits between them allow: a missing one is seen.
+On the stand-in streams run as early or as late as the waits between them allow: a missing one is seen. There
+slabs have two devices in turn, and so take stage by stage, but where they have `different` ones.
 Not here: kernel diamond on one device (test_fd_diamond.py), single steps of slabs (test_slabs_cuda.py).
 """
+
+import ctypes
+import os
+import threading
 
 import cuda_device
 import pytest
@@ -52,17 +57,28 @@ FEW = [
 ]
 
 
+@pytest.fixture
+def different(monkeypatch):
+    """Names of up to four devices; of two at least."""
+    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "4")
+    num = unda.limits.num_devices()
+    if num < 2:
+        pytest.skip("one device has no other to wait for")
+    return [f"cuda:{i}" for i in range(min(num, 4))]
+
+
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, marks=[] if REAL or case in FEW else pytest.mark.slow) for case in CASES],
     ids=lambda case: "-".join(str(value) for value in list(case.values())[:-2]),
 )
-def test_slabs_have_the_bits_of_one_device(monkeypatch, devices, case):
+def test_slabs_have_the_bits_of_one_device(monkeypatch, devices, different, case):
     """With a source and a receiver at every plane; 3 and 9 steps: launches, or launches and single steps."""
     one = run(case, "step", across=True)
     assert one[0].any() and one[2].any(axis=-1).all()
     monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(case["eager"]))
-    assert same(run(case, "diamond", across=True, device=devices[: case["parts"]]), one)
+    for names in (devices, different)[: 1 + (case["parts"] <= len(different))]:
+        assert same(run(case, "diamond", across=True, device=names[: case["parts"]]), one)
 
 
 SMALL = {
@@ -81,6 +97,63 @@ def test_stages_wait_for_what_their_neighbours_send(monkeypatch, devices):
     for eager in ("3", "4"):
         monkeypatch.setenv("UNDA_EMULATOR_EAGER", eager)
         assert same(run(SMALL, "diamond", across=True, device=devices[:4]), one)
+
+
+#: Without matched layers: slabs on different devices take all stages together. Two blocks along z.
+MEETING = {**SMALL, "shape": (25, 9, 72), "high": "layer"}
+MEETING_TILE = {"dts": 2, "step": 1, "levels": 7, "fewest": 1, "zb": 40}
+
+
+def _bits(device):
+    return run(MEETING, "diamond", options=MEETING_TILE, across=True, device=device)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_towers_follow_those_of_other_devices(monkeypatch, different, seed):
+    monkeypatch.setenv("UNDA_EMULATOR_SEED", str(seed))
+    assert same(_bits(different[: 1 + seed]), run(MEETING, "step", across=True))
+
+
+@pytest.mark.parametrize(
+    ("setting", "chosen", "together"),
+    [
+        ("", [0, 1, 2], True),
+        ("", [0, 1, 0], False),
+        ("PEER=0", [0, 1, 2], False),
+        ("MPS=1", [0, 1, 2], False),
+    ],
+)  # fmt: skip
+@pytest.mark.skipif(REAL, reason="the stand-in counts launches")
+def test_kernels_wait_for_others_only_where_all_are_sure_to_run(
+    monkeypatch, different, setting, chosen, together
+):
+    """On different devices that reach each other and are not shared; else stage by stage: the same bits."""
+    name, _, value = setting.partition("=")
+    if name:
+        monkeypatch.setenv(f"UNDA_EMULATOR_{name}", value)
+    given = [different[i] for i in chosen]
+    assert same(_bits(given), run(MEETING, "step", across=True))
+    driver = ctypes.CDLL(os.environ["UNDA_LIBCUDA"])
+    sim, _ = make(MEETING, "diamond", options=MEETING_TILE, device=given)
+    sim.step(7)
+    before = driver.emu_num_launch()
+    sim.step(7)
+    stages = (sim.padded[1] - 1 + 2 + 7 + 1) // 2  # half of the order is 1, of a tile 2
+    assert driver.emu_num_launch() - before == 3 * (1 + (1 if together else stages))
+
+
+def test_teams_on_the_same_devices_take_turns(different):
+    """Each has a kernel on every device that waits for its others: two at a time would wait for ever."""
+    one, found = run(MEETING, "step", across=True), {}
+    threads = [
+        threading.Thread(target=lambda i=i: found.update({i: _bits(different[:2])}), daemon=True)
+        for i in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+    assert all(same(found[i], one) for i in range(3))
 
 
 def test_a_wave_passes_the_cuts(devices):

@@ -152,7 +152,7 @@ def test_a_message_that_is_refused_stays_alone():
 def test_a_process_that_cannot_connect_says_why():
     result = gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL_INIT="1")
     assert int(result["status"]) == DEVICE
-    assert "ncclCommInitRank: NCCL 2.32.3 gave 2 (unhandled system error): asked for" in result["error"]
+    assert "ncclCommInitRankConfig: NCCL 2.32.3 gave 2 (unhandled system error): asked for" in result["error"]
 
 
 def test_nccl_that_is_missing_or_too_old_names_what_to_install(tmp_path):
@@ -160,7 +160,7 @@ def test_nccl_that_is_missing_or_too_old_names_what_to_install(tmp_path):
     assert int(result["status"]) == NO_DEVICE
     assert "unda-waves[nccl]" in result.text and "/nowhere/libnccl.so.2: cannot open" in result.text
     old = gpu_host.run("messages", "1", UNDA_EMULATOR_NCCL="2604")
-    assert int(old["status"]) == NO_DEVICE and "version 2.6.4, expected 2.7 or newer" in old.text
+    assert int(old["status"]) == NO_DEVICE and "version 2.6.4, expected 2.17 or newer" in old.text
     other = stand_in_driver.build(gpu_host.BUILD)["UNDA_LIBNVRTC"]
     assert "is not NCCL (no ncclGetVersion)" in gpu_host.run("messages", "1", UNDA_LIBNCCL=other).text
 

@@ -174,7 +174,7 @@ again.step(2)
 def test_a_connection_that_fails_in_all_processes_leaves_them_running(tmp_path):
     passes(2, tmp_path, """
 os.environ["UNDA_EMULATOR_NCCL_INIT"] = "1"
-words = "ncclCommInitRank: NCCL 2.32.3 gave 2 (unhandled system error)"
+words = "ncclCommInitRankConfig: NCCL 2.32.3 gave 2 (unhandled system error)"
 all_raise(unda.DeviceError, words, lambda: make("nccl"))
 sim = make()
 assert way(sim) == "mpi by host"

@@ -6,7 +6,9 @@
  *     s odd:  planes [B - H, B - STEP + M) go down,
  * both levels, in the rows of y that the stage passes, and memory variables of matched layers. Planes [B - H, B) are
  * made by both slabs in turn, a diamond here, a diamond there; they are the lower slab's, and up to date there after
- * the last stage. A stage is a launch on the stream beside the engine's: no kernel waits for another one.
+ * the last stage.
+ * Slabs on devices that reach each other's memory take all stages together (diamond_together.c). Others take stage by
+ * stage, each a launch on the stream beside the engine's, so that no kernel waits for another one:
  *     kernel (made) -> waits for neighbours' `made` -> copies (sent) -> waits for neighbours' `sent` -> next stage
  * The first wait changes no bit, since what copies overwrite is the same or not read; with it no word is written while
  * a kernel reads it.
@@ -14,8 +16,6 @@
  * that it made, see slab_samples.c.
  * Not here: the launch (diamond.c), single steps of slabs (slabs.c), copies of whole planes (cuda_send.c). */
 #include "../slabs.h"
-
-#include <pthread.h>
 
 #include "diamond.h"
 
@@ -209,7 +209,7 @@ struct fd_leap_room diamond_leap_room(const unda_solver *s)
 /* ---- steps ---- */
 
 /* Beside the engine's stream. */
-static unda_status queue_stages(unda_solver *s, int64_t levels, int64_t first, int64_t end)
+unda_status diamond_launch_beside(unda_solver *s, int64_t levels, int64_t first, int64_t end)
 {
     struct fd_cuda *t = fd_cuda(s);
     SWAP(t->stream, t->away);
@@ -218,88 +218,27 @@ static unda_status queue_stages(unda_solver *s, int64_t levels, int64_t first, i
     return status;
 }
 
+unda_status diamond_exchange_before(unda_solver *s, int64_t levels)
+{
+    return exchange(s, (struct stage_done){levels, -1});
+}
+
 static unda_status take_stages(unda_solver *s, int64_t levels, int64_t num)
 {
     EACH(s, i) TRY(fd_cuda_sending(slab_of(s, i)));
-    TRY(exchange(s, (struct stage_done){levels, -1}));
+    TRY(diamond_exchange_before(s, levels));
     for (int64_t stage = 0; stage < num; stage++) {
-        EACH(s, i) TRY(queue_stages(slab_of(s, i), levels, stage, stage + 1));
+        EACH(s, i) TRY(diamond_launch_beside(slab_of(s, i), levels, stage, stage + 1));
         TRY(exchange(s, (struct stage_done){levels, stage}));
     }
     return UNDA_OK;
-}
-
-/* ---- all stages together ---- */
-
-const unda_solver *diamond_neighbor(const unda_solver *slab, int side)
-{
-    const unda_solver *whole = fd_tables(slab)->whole;
-    return slab_of(whole, slab_beside(slabs(whole), slab_number(slab), side));
-}
-
-bool diamond_has_far(const unda_solver *slab)
-{
-    const struct fd *fd = fd_tables(slab);
-    if (fd->num_slab < 2 || !fd->whole || fd->whole->ranks || fd->num_memory)
-        return false;
-    for (int32_t i = 0; i < fd->num_slab; i++)
-        for (int32_t k = 0; k < i; k++)
-            if (fd->slab_device[i] == fd->slab_device[k])
-                return false;
-    return true;
-}
-
-/* No kernel writes to a slab before it has cleared what its neighbours tell it, and has what it looks at. */
-static unda_status queue_together(unda_solver *s, int64_t levels, int64_t num)
-{
-    EACH(s, i)
-    {
-        const struct diamond *d = &scalar_cuda(slab_of(s, i))->diamond;
-        TRY(fd_cuda_sending(slab_of(s, i)));
-        for (int side = 0; side < 2; side++)
-            if (d->far_progress[side])
-                TRY(gpu_zero_async(fd_cuda(slab_of(s, i))->away, d->far_progress[side],
-                                   diamond_far_bytes(s, &d->tile)));
-    }
-    TRY(exchange(s, (struct stage_done){levels, -1}));
-    EACH(s, i) TRY(queue_stages(slab_of(s, i), levels, 0, num));
-    return UNDA_OK;
-}
-
-static unda_status wait_for_all(unda_solver *s)
-{
-    unda_status status = UNDA_OK;
-    EACH(s, i)
-    {
-        unda_status one = gpu_sync(fd_cuda(slab_of(s, i))->away);
-        status = status == UNDA_OK ? one : status;
-    }
-    return status;
-}
-
-static void set_together(unda_solver *s, bool together)
-{
-    EACH(s, i) scalar_cuda(slab_of(s, i))->diamond.together = together;
-}
-
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-static unda_status take_together(unda_solver *s, int64_t levels, int64_t num)
-{
-    pthread_mutex_lock(&one_at_a_time);
-    set_together(s, true);
-    unda_status status = queue_together(s, levels, num), ended = wait_for_all(s);
-    set_together(s, false);
-    pthread_mutex_unlock(&one_at_a_time);
-    return status == UNDA_OK ? ended : status;
 }
 
 static unda_status take_levels(unda_solver *s, int64_t levels)
 {
     const unda_solver *one = slab_of(s, slabs(s)->first);
     int64_t num = diamond_stages(one, &scalar_cuda(one)->diamond.tile, levels);
-    TRY(diamond_has_far(one) && slabs(s)->reached ? take_together(s, levels, num)
-                                                  : take_stages(s, levels, num));
+    TRY(diamond_can_meet(s) ? diamond_together(s, levels, num) : take_stages(s, levels, num));
     EACH(s, i)
     {
         struct fd_cuda *t = fd_cuda(slab_of(s, i));

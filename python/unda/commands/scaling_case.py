@@ -126,7 +126,7 @@ def time_step(sim: Any, seconds: float) -> float:
     begin = time.perf_counter()
     sim.step(16)
     count = int(np.clip(seconds / 5 / (time.perf_counter() - begin) * 16, 1, 2000))
-    # of kernel diamond whole launches: those of few levels are slow, on several devices above all
+    # of kernel diamond whole launches: those of few levels are slow
     launch = sim.config.get("kernel_options", {}).get("levels", 0) or 16
     count = max(1, count // launch) * launch
     took = []
@@ -145,8 +145,13 @@ def measure(sim: Any, seconds: float) -> dict[str, Any]:
     (size, unit), kernels = sim._size(), _kernels(sim)
     most, border = sim.team._load() if sim.team else (0, 0.0)
     messages: float = 2 if sim.config.get("scheme") == "staggered" else 1
-    if sim.config["kernel"] == "diamond":  # nothing hides what a stage sends
-        border, messages = float(bool(sim.team)), stages_a_step(sim)
+    if sim.config["kernel"] == "diamond":
+        messages = stages_a_step(sim)
+        # stage by stage nothing hides what one sends; towers that follow each other send as they go
+        together = (
+            sim.team and sim.team.transport == "peer" and len(set(sim.team.devices)) == len(sim.team.devices)
+        )
+        border = float(bool(sim.team) and not together)
     return {
         "ms": 1e3 * step, "rate": 1e-9 * size * stages / step, "unit": f"G{unit}/s",
         "num_elem": size if unit == "cell" else sim.mesh.num_elem, "stages": stages,
