@@ -68,7 +68,7 @@ CASES = pairwise(SETTINGS, drawn=4000) + HIGH
     "case",
     [
         pytest.param(one, id=name_of(one), marks=marks)
-        for one, marks in zip(CASES, by_default(CASES, 12), strict=True)
+        for one, marks in zip(CASES, by_default(CASES, 16), strict=True)
     ],
 )
 def test_cuda_equals_cpu(case):
