@@ -415,7 +415,9 @@ typedef struct unda_team {
  * memory of the host. Between processes: through memory of the host, from device to device by an MPI that takes addresses
  * of devices, or by NCCL. On the CPU there is one way. */
 typedef enum unda_transport {
-    UNDA_TRANSPORT_AUTO = 0, /* peer, if all devices reach each other; of processes: host */
+    /* Peer, if all devices reach each other; but host, if each part of DG or SEM has a device of its own and what inner
+     * cells read and write is sure to take twice as long as a message by that way, as measured. Of processes: host. */
+    UNDA_TRANSPORT_AUTO = 0,
     UNDA_TRANSPORT_PEER = 1, /* of a team alone */
     UNDA_TRANSPORT_HOST = 2,
     UNDA_TRANSPORT_MPI = 3, /* of processes alone, as NCCL */
@@ -427,8 +429,9 @@ typedef enum unda_transport {
  * ("resident") is refused. options.device: that of part 0. team: borrowed. NULL: no team, unda_solver_new. */
 UNDA_API unda_status unda_solver_new_team(unda_solver **solver, const unda_mesh *mesh,
                                           const unda_solver_options *options, const unda_team *team);
-/* What unda_solver_forecast says, for a team: host_bytes of all parts, device_bytes [num_part]. Traces go by stores into the
- * other device's memory, unless the team says otherwise. */
+/* What unda_solver_forecast says, for a team: host_bytes of all parts, device_bytes [num_part]. Messages go as they do
+ * in unda_solver_new_team; where the devices are not here, by stores into the other device's memory, unless the team
+ * says otherwise. */
 UNDA_API unda_status unda_solver_forecast_team(const unda_mesh *mesh, const unda_solver_options *options,
                                                const unda_team *team, int64_t *host_bytes,
                                                int64_t *device_bytes);

@@ -8,6 +8,7 @@
  *
  * Each element is computed by the operations of a run on one device, from the same numbers: so are its bits.
  * Not here: points and exact data (team_points.c), the state (team_state.c), how traces travel (exchange_*.c). */
+#include "../solver/cuda_way.h"
 #include "rank.h"
 
 #include "common/index.h"
@@ -48,6 +49,15 @@ static void release_mesh(unda_mesh **mesh)
     unda_mesh_free(*mesh);
 }
 
+/* Of all its messages, and of its inner elements on a device. */
+static void size_exchange(const unda_solver *part, const struct mesh_part *cut, struct exchange *x)
+{
+    const struct dg *dg = dg_tables(part);
+    int64_t num_inner = dg->space.num_owned - cut->num_border;
+    x->bytes = cut->num_cut * dg_num_trace(part) * part->real_bytes;
+    x->inner = num_inner * dg_bytes(dg, part->options.integrator, part->real_bytes, true);
+}
+
 static unda_status new_exchange(unda_solver *part)
 {
     struct exchange *x;
@@ -56,7 +66,7 @@ static unda_status new_exchange(unda_solver *part)
     TRY(array_try(&part->exchange, 1, sizeof *x, "exchange"));
     x = part->exchange;
     TRY(array_try(&x->link, cut->num_neighbor, sizeof *x->link, "exchange"));
-    x->bytes = cut->num_cut * one;
+    size_exchange(part, cut, x);
     for (int32_t i = 0; i < cut->num_neighbor; i++)
         x->link[i].bytes = (cut->first[i + 1] - cut->first[i]) * one;
     return UNDA_OK;
@@ -240,35 +250,75 @@ static void free_sizes(unda_solver *part)
         part->method->destroy(part);
 }
 
+/* What is known of a part before it is made. */
+struct part_size {
+    struct exchange exchange;
+    int32_t *neighbor;
+    int32_t num_neighbor;
+    int64_t num_cut;
+    const struct dg_engine *engine;
+};
+
 static unda_status forecast_part(const unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
-                                 int kind, int32_t p, int64_t *host, int64_t *device)
+                                 int kind, int32_t p, struct part_size *size, int64_t *host, int64_t *device)
 {
     __attribute__((cleanup(release_mesh))) unda_mesh *local = NULL;
-    struct exchange exchange = {0};
-    __attribute__((cleanup(free_sizes))) unda_solver part = {.exchange = &exchange};
+    __attribute__((cleanup(free_sizes))) unda_solver part = {.exchange = &size->exchange};
     unda_solver_options own = *o;
     own.device = s->split->device[p];
     TRY(unda_mesh_part(&local, mesh, s->split->num_part, s->split->part, p));
     TRY(size_part(&part, local, &own, kind, mesh->num_elem));
     TRY(part.engine->forecast(&part));
-    exchange.bytes = local->part.num_cut * dg_num_trace(&part) * part.real_bytes;
+    size_exchange(&part, &local->part, &size->exchange);
     *host += part.host_bytes;
     *device = part.device_bytes;
-    dg_engine(&part)->join_bytes(&exchange, local->part.num_cut, s->split->transport == UNDA_TRANSPORT_HOST,
-                                 host, device);
+    size->engine = dg_engine(&part);
+    size->num_cut = local->part.num_cut;
+    size->num_neighbor = local->part.num_neighbor;
+    TRY(array_try(&size->neighbor, size->num_neighbor, sizeof *size->neighbor, "parts"));
+    memcpy(size->neighbor, local->part.neighbor, sizeof *size->neighbor * (size_t)size->num_neighbor);
+    return UNDA_OK;
+}
+
+static unda_status choose_way(const unda_solver *s, const struct part_size *size, bool *by_host)
+{
+    SCRATCH struct cuda_way *way = NULL;
+    int32_t num_part = s->split->num_part;
+    *by_host = false;
+    if (s->split->device[0] == UNDA_DEVICE_CPU)
+        return UNDA_OK;
+    TRY(array_try(&way, num_part, sizeof *way, "parts"));
+    for (int32_t p = 0; p < num_part; p++)
+        way[p] = (struct cuda_way){s->split->device[p], size[p].num_neighbor, size[p].neighbor,
+                                   size[p].exchange.bytes, size[p].exchange.inner};
+    return cuda_way_choose(way, num_part, s->split->transport, by_host);
+}
+
+static unda_status forecast_parts(const unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
+                                  struct part_size *size, int64_t *host, int64_t *device)
+{
+    int kind;
+    bool by_host;
+    TRY(choose_kind(mesh, o, &kind));
+    for (int32_t p = 0; p < s->split->num_part; p++)
+        TRY(forecast_part(s, mesh, o, kind, p, &size[p], host, &device[p]));
+    TRY(choose_way(s, size, &by_host));
+    for (int32_t p = 0; p < s->split->num_part; p++)
+        size[p].engine->join_bytes(&size[p].exchange, size[p].num_cut, by_host, host, &device[p]);
     return UNDA_OK;
 }
 
 static unda_status forecast(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o,
                             int64_t *host_bytes, int64_t *device_bytes)
 {
-    int kind;
+    SCRATCH struct part_size *size = NULL;
     TRY(check_team(s, mesh));
-    TRY(choose_kind(mesh, o, &kind));
+    TRY(array_try(&size, s->split->num_part, sizeof *size, "parts"));
     *host_bytes = 0;
+    unda_status status = forecast_parts(s, mesh, o, size, host_bytes, device_bytes);
     for (int32_t p = 0; p < s->split->num_part; p++)
-        TRY(forecast_part(s, mesh, o, kind, p, host_bytes, &device_bytes[p]));
-    return UNDA_OK;
+        array_free(size[p].neighbor);
+    return status;
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)

@@ -7,10 +7,11 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MAX_DEVICE = 64 };
 /* CUdevice_attribute */
 enum {
     NUM_SM = 16,
+    MEMORY_KHZ = 36,
+    BUS_BITS = 37,
     L2_BYTES = 38,
     SM_THREADS = 39,
     MAJOR = 75,
@@ -103,18 +104,30 @@ void gpu_close(struct gpu *gpu)
     pthread_mutex_unlock(&lock);
 }
 
-bool gpu_launches_together(const struct gpu *gpu)
+/* An attribute of the device; 0: the driver does not say. */
+static int attribute(const struct gpu *gpu, int which)
 {
     int handle, value = 0;
-    return cuda.cuLaunchKernelEx && CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
-           CU_RESULT(cuDeviceGetAttribute, &value, TOGETHER, handle) == 0 && value;
+    bool known = CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
+                 CU_RESULT(cuDeviceGetAttribute, &value, which, handle) == 0;
+    return known ? value : 0;
+}
+
+bool gpu_launches_together(const struct gpu *gpu)
+{
+    return cuda.cuLaunchKernelEx && attribute(gpu, TOGETHER);
+}
+
+/* Two words a clock: memory has double data rate. */
+void gpu_memory_limits(const struct gpu *gpu, double *bytes_per_second, int64_t *l2_bytes)
+{
+    *bytes_per_second = 2 * 1e3 * attribute(gpu, MEMORY_KHZ) * attribute(gpu, BUS_BITS) / 8;
+    *l2_bytes = attribute(gpu, L2_BYTES);
 }
 
 bool gpu_is_shared(const struct gpu *gpu)
 {
-    int handle, value = 0; /* drivers before CUDA 12.5 do not know */
-    return CU_RESULT(cuDeviceGet, &handle, gpu->device) == 0 &&
-           CU_RESULT(cuDeviceGetAttribute, &value, MPS, handle) == 0 && value;
+    return attribute(gpu, MPS); /* drivers before CUDA 12.5 do not know */
 }
 
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other)

@@ -32,6 +32,8 @@ const unda_device_info *gpu_info(const struct gpu *gpu);
 bool gpu_launches_together(const struct gpu *gpu);
 /* Whether kernels of other processes run beside its own (MPS), where those of one process else have it in turn. */
 bool gpu_is_shared(const struct gpu *gpu);
+/* What its memory reads and writes a second at most, by its clock, and what its cache holds; 0: the driver does not say. */
+void gpu_memory_limits(const struct gpu *gpu, double *bytes_per_second, int64_t *l2_bytes);
 /* Refuses devices that differ: equal ones have the same kernels, and these the same bits. */
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other);
 /* Makes memory of another device as good as its own, for kernels and copies; *reached: whether there is a way. */
@@ -40,6 +42,9 @@ unda_status gpu_reach(struct gpu *gpu, struct gpu *other, bool *reached);
 unda_status gpu_enter(struct gpu *gpu);
 void gpu_leave(struct gpu *gpu);
 unda_status gpu_memory_free(struct gpu *gpu, int64_t *bytes);
+/* unda_link_limits of two devices by way of the host, with smaller messages: measured once a process, in some
+ * milliseconds. Its bandwidth has the latency of a message in it, and so is no more than what longer ones have. */
+unda_status gpu_link_by_host(int one, int other, unda_link *link);
 /* UNDA_ERR_DEVICE_LOST with the first cause if a device of this process is lost. */
 unda_status gpu_check(void);
 

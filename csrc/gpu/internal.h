@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "text.h"
 
+enum { MAX_DEVICE = 64 };
 struct gpu {
     void *context; /* primary; NULL until the first gpu_open */
     unda_device_info info;

@@ -5,9 +5,11 @@
  *
  * so that two sizes of messages give both. Two buffers take turns, as those of parts. The same device may be both.
  * Not here: one device (limits.c), what parts send (solver/exchange.h). */
-#include "gpu.h"
+#include "internal.h"
 
-enum { SMALL = 8, LARGE = 64 << 20, NUM_REPEAT = 4, NUM_SMALL = 20, NUM_LARGE = 2 };
+#include <pthread.h>
+
+enum { SMALL = 8, LARGE = 64 << 20, MIDDLING = 4 << 20, NUM_REPEAT = 4, NUM_SMALL = 20, NUM_LARGE = 2 };
 
 struct side {
     struct gpu *gpu;
@@ -58,8 +60,8 @@ static unda_status side_fill(struct side *side, int64_t bytes, bool by_host)
     return gpu_zero_async(side->stream, side->from, bytes);
 }
 
-/* Messages are at most an eighth of what is free on either device. */
-static unda_status link_new(struct link *link, int32_t from, int32_t to, int32_t transport)
+/* Messages of so many bytes, but at most an eighth of what is free on either device. */
+static unda_status link_new(struct link *link, int32_t from, int32_t to, int32_t transport, int64_t bytes)
 {
     bool reached = false, back = false;
     TRY(gpu_open(&link->side[0].gpu, from));
@@ -72,7 +74,7 @@ static unda_status link_new(struct link *link, int32_t from, int32_t to, int32_t
              "auto",
              from, to);
     link->by_host = transport == UNDA_TRANSPORT_HOST || !(reached && back);
-    link->bytes = LARGE;
+    link->bytes = bytes;
     for (int i = 0; i < 2; i++) {
         int64_t free_bytes = 0;
         TRY(gpu_memory_free(link->side[i].gpu, &free_bytes));
@@ -131,11 +133,16 @@ static unda_status best_round(struct link *link, int64_t bytes, int count, doubl
     return UNDA_OK;
 }
 
+static unda_status time_both(struct link *link, double *small, double *large)
+{
+    TRY(best_round(link, SMALL, NUM_SMALL, small));
+    return best_round(link, link->bytes, NUM_LARGE, large);
+}
+
 static unda_status measure(struct link *link, unda_link *found)
 {
     double small, large;
-    TRY(best_round(link, SMALL, NUM_SMALL, &small));
-    TRY(best_round(link, link->bytes, NUM_LARGE, &large));
+    TRY(time_both(link, &small, &large));
     if (large <= small)
         FAIL(UNDA_ERR_DEVICE, "a message of %lld bytes took %g s and one of %d bytes %g s, expected more",
              (long long)link->bytes, large, SMALL, small);
@@ -160,12 +167,46 @@ unda_status unda_link_limits(int32_t from, int32_t to, int32_t transport, unda_l
         FAIL(UNDA_ERR_ARG, "transport is %d, expected 0..%d", transport, UNDA_TRANSPORT_HOST);
     unda_link found = {.size_bytes = sizeof found};
     struct link two = {0};
-    unda_status status = link_new(&two, from, to, transport);
+    unda_status status = link_new(&two, from, to, transport, LARGE);
     if (status == UNDA_OK)
         status = measure(&two, &found);
     link_free(&two);
     if (status == UNDA_OK)
         *link = found;
+    return status;
+}
+
+/* ---- kept ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unda_link known[MAX_DEVICE][MAX_DEVICE]; /* by way of the host; latency 0: not measured */
+
+/* A message's time as a whole over its bytes: the latency counts twice then, and noise cannot make it too fast. */
+static unda_status measure_by_host(int one, int other, unda_link *link)
+{
+    double small = 0, large = 0;
+    struct link two = {0};
+    unda_status status = link_new(&two, one, other, UNDA_TRANSPORT_HOST, MIDDLING);
+    if (status == UNDA_OK)
+        status = time_both(&two, &small, &large);
+    if (status == UNDA_OK)
+        *link = (unda_link){.size_bytes = sizeof *link,
+                            .latency = small,
+                            .bytes_per_second = (double)two.bytes / large,
+                            .by_host = 1};
+    link_free(&two);
+    return status;
+}
+
+unda_status gpu_link_by_host(int one, int other, unda_link *link)
+{
+    unda_link *kept = one < other ? &known[one][other] : &known[other][one];
+    unda_status status = UNDA_OK;
+    pthread_mutex_lock(&lock);
+    if (kept->latency == 0)
+        status = measure_by_host(one, other, kept);
+    *link = *kept;
+    pthread_mutex_unlock(&lock);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "../base/parallel.h"
 #include "../solver/cuda_exchange.h"
+#include "../solver/cuda_way.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,6 +50,22 @@ static unda_status list_owners(const unda_solver *s, struct sem_team *team)
     return UNDA_OK;
 }
 
+/* Bytes that the tiles inside read and write, no less, before what others send is needed: of nodes within elements the
+ * inverse mass and two levels read and one written, of nodes on faces, which tiles may share, their displacement, and
+ * tables of elements. */
+static int64_t inner_bytes(const unda_solver *part)
+{
+    const struct sem *sem = sem_tables(part);
+    int64_t n = part->options.degree, within = (n - 1) * (n - 1) * (n - 1), all = n * n * n, reals = 0;
+    for (int region = 0; region < NUM_REGION; region++) {
+        int64_t dim = sem->region[region].dim, moduli = region == SOLID ? 2 : 1;
+        int64_t num = sem->region[region].num_elem - sem->cut->region[region].num_border;
+        reals += num * (within * (3 * dim + 1) + (all - within) * dim + sem->metric_words +
+                        sem->material_nodes * moduli);
+    }
+    return reals * part->real_bytes;
+}
+
 unda_status sem_team_new_exchange(unda_solver *part)
 {
     struct sem *sem = sem_tables(part);
@@ -58,6 +75,7 @@ unda_status sem_team_new_exchange(unda_solver *part)
     TRY(array_own(&sem->owned, &x->link, cut->num_neighbor, sizeof *x->link, "exchange"));
     part->exchange = x;
     x->bytes = cut->first_word[cut->num_neighbor] * part->real_bytes;
+    x->inner = inner_bytes(part);
     for (int32_t i = 0; i < cut->num_neighbor; i++)
         x->link[i].bytes = (cut->first_word[i + 1] - cut->first_word[i]) * part->real_bytes;
     return UNDA_OK;
@@ -152,9 +170,27 @@ int64_t sem_team_host_bytes(const unda_solver *s)
     return bytes;
 }
 
+static unda_status choose_way(const unda_solver *s, bool *by_host)
+{
+    const struct sem_team *team = sem_team_of(s);
+    SCRATCH struct cuda_way *way = NULL;
+    *by_host = false;
+    if (s->split->device[0] == UNDA_DEVICE_CPU)
+        return UNDA_OK;
+    TRY(array_try(&way, team->num_part, sizeof *way, "parts"));
+    for (int32_t p = 0; p < team->num_part; p++) {
+        const struct exchange *x = team->part[p]->exchange;
+        const struct sem_cut *cut = sem_tables(team->part[p])->cut;
+        way[p] = (struct cuda_way){s->split->device[p], cut->num_neighbor, cut->neighbor, x->bytes, x->inner};
+    }
+    return cuda_way_choose(way, team->num_part, s->split->transport, by_host);
+}
+
 unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
 {
     const struct sem_team *team = sem_team_of(s);
+    bool by_host;
+    TRY(choose_way(s, &by_host));
     *host = sem_team_host_bytes(s);
     for (int32_t p = 0; p < team->num_part; p++) {
         unda_solver *part = team->part[p];
@@ -162,7 +198,7 @@ unda_status sem_team_forecast(unda_solver *s, int64_t *host, int64_t *device)
         *host += part->host_bytes;
         device[p] = part->device_bytes;
         if (part->options.device != UNDA_DEVICE_CPU)
-            cuda_exchange_bytes(part->exchange, s->split->transport == UNDA_TRANSPORT_HOST, host, &device[p]);
+            cuda_exchange_bytes(part->exchange, by_host, host, &device[p]);
     }
     return UNDA_OK;
 }

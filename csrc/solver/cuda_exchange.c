@@ -1,6 +1,8 @@
 /* cuda_exchange.c: messages between parts on CUDA devices: their order, their memory, and ways within a process. Not here:
- * between processes (cuda_ranks.c), what is packed (dg/, sem/exchange_cuda.c, fd/cuda_send.c). */
+ * between processes (cuda_ranks.c), which way (cuda_way.c), what is packed (dg/, sem/exchange_cuda.c, fd/cuda_send.c). */
 #include "cuda_exchange.h"
+
+#include "cuda_way.h"
 
 static struct cuda_exchange *own(const unda_solver *s)
 {
@@ -167,18 +169,19 @@ static void link_part(unda_solver *const *part, int32_t p, const int32_t *const 
 unda_status cuda_exchange_join(unda_solver *const *part, int32_t num_part, const int32_t *const *neighbor,
                                int transport)
 {
-    bool reached = transport != UNDA_TRANSPORT_HOST;
+    bool by_host;
+    SCRATCH struct cuda_way *way = NULL;
+    TRY(array_try(&way, num_part, sizeof *way, "exchange"));
     for (int32_t p = 0; p < num_part; p++) {
+        const struct exchange *x = part[p]->exchange;
         TRY(gpu_check_equal(own(part[0])->gpu, own(part[p])->gpu));
-        for (int32_t i = 0; i < own(part[p])->num_neighbor && reached; i++)
-            TRY(gpu_reach(own(part[p])->gpu, own(part[neighbor[p][i]])->gpu, &reached));
+        way[p] = (struct cuda_way){part[p]->options.device, own(part[p])->num_neighbor, neighbor[p], x->bytes,
+                                   x->inner};
     }
-    if (transport == UNDA_TRANSPORT_PEER && !reached)
-        FAIL(UNDA_ERR_DEVICE,
-             "transport is peer, but some devices cannot reach each other's memory; expected host or auto");
+    TRY(cuda_way_choose(way, num_part, transport, &by_host));
     for (int32_t p = 0; p < num_part; p++)
-        TRY(cuda_exchange_make_room(part[p], !reached));
+        TRY(cuda_exchange_make_room(part[p], by_host));
     for (int32_t p = 0; p < num_part; p++)
-        link_part(part, p, neighbor, !reached);
+        link_part(part, p, neighbor, by_host);
     return UNDA_OK;
 }

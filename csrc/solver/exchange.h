@@ -34,6 +34,7 @@ struct exchange {
     struct exchange_link *link; /* [num_neighbor of the mesh's part] */
     uintptr_t from[2];          /* [cut face]: messages of all neighbours, in their order */
     int64_t bytes;              /* of all messages that are sent, or received */
+    int64_t inner;              /* bytes that cells inside read and write in a stage, no less */
     int turn;
     unda_status (*border)(unda_solver *part, const struct stage *stage, int64_t end);
     void *of; /* the engine's own */

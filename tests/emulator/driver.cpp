@@ -3,8 +3,9 @@
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2, 3 or 4 (every other stream, or pair of
  * streams, runs at once as far as an event is recorded), _CLOCK=1 (a launch takes a second, all else no time),
- * _TOGETHER=1 (a launch may ask for all its blocks at once), _MPS=1 (processes share devices), _RESIDENT=n (blocks of a multiprocessor), _PEER=0 (no
- * device reaches another's memory), _SEED.
+ * _TOGETHER=1 (a launch may ask for all its blocks at once), _MPS=1 (processes share devices), _RESIDENT=n (blocks of
+ * a multiprocessor), _PEER=0 (no device reaches another's memory), _BANDWIDTH=n (of a device's memory [KB/s]; 0: not
+ * known), _L2 [bytes], _COPY=n (a copy from or to the host takes n ms more, as events have it), _SEED.
  * A device runs one launch at a time. Those of several devices may wait for each other, but none that is in a graph:
  * while all blocks under way look for what does not come, other devices' streams are run up to their next launches.
  * What a graph has of several streams runs in a random order that its events allow.
@@ -68,6 +69,7 @@ std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
 size_t used;
+double copy_seconds;
 constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
 bool initialised;
@@ -84,7 +86,7 @@ long setting(const char *name, long otherwise) {
 size_t total_bytes() { return (size_t)setting("MEMORY", 256l << 20); }
 double seconds() {
     auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count();
+    return copy_seconds + (setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count());
 }
 int closed() { return setting("OPEN", 0) ? PROT_READ | PROT_WRITE : PROT_NONE; }
 void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
@@ -199,7 +201,8 @@ int copy(std::vector<u64> device, void *to, const void *from, size_t bytes, void
     for (u64 address : device)
         if (!inside(address, bytes))
             return INVALID_VALUE;
-    return add(s, {[=] { return memcpy(to, from, bytes), 0; }, device, BRIEF});
+    double took = device.size() == 1 ? 1e-3 * (double)setting("COPY", 0) : 0;
+    return add(s, {[=] { return copy_seconds += took, memcpy(to, from, bytes), 0; }, device, BRIEF});
 }
 /* While launches are under way: does one of the things that a stream needs for its next launch; false: none can be. */
 bool advance(stream &s) {
@@ -245,7 +248,7 @@ API cuDeviceGetPCIBusId(char *bus, int bytes, int d) { ENTER; snprintf(bus, byte
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
-    return look_up({{16, NUM_SM}, {38, 1 << 20}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {133, (int)setting("MPS", 0)}, {97, (int)shared_limit}}, which, value);
+    return look_up({{16, NUM_SM}, {36, (int)setting("BANDWIDTH", 0)}, {37, 4}, {38, (int)setting("L2", 1 << 20)}, {39, 2048}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {95, (int)setting("TOGETHER", 0)}, {97, (int)shared_limit}, {133, (int)setting("MPS", 0)}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
 API cuDeviceCanAccessPeer(int *can, int one, int other) { ENTER; *can = one != other && setting("PEER", 1); return 0; }

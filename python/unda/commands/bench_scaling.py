@@ -3,9 +3,10 @@
 Of each case each device alone has so many nodes, then each has them at once; then they share a problem as
 many times as large (weak), and one as large (strong), whose bits are compared with those of one device. Equal
 parts wait for the slowest device, whose rate alone is the measure. Beside each is what a model expects, from
-that rate and the link as measured; --model goes on, on paper, to more devices. Not here: the cases
-(scaling_case.py), the model (scaling_model.py), waiting for ghosts (scaling_ghosts.py), a paper's figures
-(scaling_paper.py), how parts run together (team.c of csrc/dg and csrc/sem, csrc/fd/slabs.c).
+that rate and the link as measured, of the way that messages take; --model goes on, on paper, to more
+devices. Not here: the cases (scaling_case.py), the model (scaling_model.py), waiting for ghosts
+(scaling_ghosts.py), a paper's figures (scaling_paper.py), how parts run together (team.c of csrc/dg
+and csrc/sem, csrc/fd/slabs.c).
 """
 
 from __future__ import annotations
@@ -149,7 +150,14 @@ def _finished(
     return {name: value for name, value in row.items() if name != "state"}
 
 
-def _rows(args: argparse.Namespace, devices: tuple[str, ...], link: Link | None) -> Iterator[dict[str, Any]]:
+def _link(found: dict[str, Any]) -> Link:
+    return Link(found["bandwidth"], found["latency"])
+
+
+def _rows(
+    args: argparse.Namespace, devices: tuple[str, ...], links: dict[str, Link]
+) -> Iterator[dict[str, Any]]:
+    """Measure the rows; links: those that were measured, by transport, to which others are added."""
     for name in args.cases.split(","):
         case = CASES[name]
         about = {"case": name, "degree": case.degree, "dtype": args.dtype}
@@ -157,11 +165,15 @@ def _rows(args: argparse.Namespace, devices: tuple[str, ...], link: Link | None)
         one = problem(case, args.nodes)
         alone = [_row(args, case, "one", one, {"device": device}) for device in dict.fromkeys(devices)]
         for row in alone:
-            yield _finished(row, alone, link, about)
+            yield _finished(row, alone, None, about)
         if len(alone) > 1:
-            yield _finished(_at_once(args, case, one, alone), alone, link, about)
+            yield _finished(_at_once(args, case, one, alone), alone, None, about)
         for split, of, where in _shared(args, case, one, devices):
-            yield _finished(_row(args, case, split, of, where), alone, link, about)
+            row = _row(args, case, split, of, where)
+            way = row["transport"]
+            if way not in links:
+                links[way] = _link(link_limits(devices[0], devices[1], way))
+            yield _finished(row, alone, links[way], about)
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
@@ -198,16 +210,16 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(
             f"transport is {args.transport} for {','.join(grids)}, expected auto: of grids the driver chooses"
         )
-    head, link = _head(args, devices), None
+    head, links = _head(args, devices), {}
     if len(devices) > 1:
         head["link"] = found = link_limits(devices[0], devices[1], args.transport)
-        link = Link(found["bandwidth"], found["latency"])
+        links[found["transport"]] = link = _link(found)
         print(
             f"{devices[0]} and {devices[1]} by {found['transport']}: {link.bandwidth / 1e9:.3g} GB/s each "
             f"way, {1e6 * link.latency:.3g} us a message"
         )
     output = args.output or Path("bench_scaling.json")
-    measured(_rows(args, devices, link), _COLUMNS, output, head, _draw)
+    measured(_rows(args, devices, links), _COLUMNS, output, head, _draw)
     return 0
 
 
@@ -236,6 +248,6 @@ def _model(args: argparse.Namespace) -> int:
             raise ArgumentError(
                 f"{path} has benchmark {result.get('benchmark')!r}, expected a result of unda bench scaling"
             )
-    known = [Link(one["link"]["bandwidth"], one["link"]["latency"]) for one in results if "link" in one]
+    known = [_link(one["link"]) for one in results if "link" in one]
     print("\n".join(table(results, args.numbers, args.links, (known or args.link)[0])))
     return 0

@@ -69,11 +69,11 @@ class DG(MeshSimulation):
     partition : {"curve", "metis"} or Partition
         Which cell belongs to which device or process (`Mesh.partition`).
     transport : {"auto", "peer", "host", "nccl", "mpi"}
-        How values at faces travel (docs/scaling.md).
+        How values at faces travel (docs/scaling.md). "auto": "peer", but "host" where inner cells hide it.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems.
+        CPU threads; by default all of the process's, or fewer for small problems.
     allow_unstable : bool
-        Accept a dt above the stable limit.
+        Accept dt above the limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
         CUDA: seven for tetrahedra, five for hexahedra (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
@@ -92,7 +92,7 @@ class DG(MeshSimulation):
     num_node : int
         Nodes of a cell.
     team : Team or None
-        The devices and what each has, where there are several.
+        What each of several devices has.
 
     Raises
     ------
