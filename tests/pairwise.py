@@ -46,3 +46,20 @@ def by_default(cases, num):
         seen.update((name, str(value)) for name, value in case.items())
         marks.append([] if i < num or new else [pytest.mark.slow])
     return marks
+
+
+def in_turn(*settings, all_of_them=False):
+    """All combinations of what pytest.mark.parametrize was given: one decorator instead of several.
+
+    By default every second runs, as the white fields of a chessboard: each value with half of the others'
+    combinations. The rest is slow, unless `all_of_them`.
+    """
+    names, params = [], []
+    for one in settings:
+        names += [one.args[0]] if isinstance(one.args[0], str) else one.args[0]
+    each = [list(one.args[1]) for one in settings]
+    for places in itertools.product(*(range(len(one)) for one in each)):
+        chosen = [one[i] for one, i in zip(each, places, strict=True)]
+        values = [value for one in chosen for value in (one if isinstance(one, tuple) else (one,))]
+        params.append(pytest.param(*values, marks=[pytest.mark.slow] * (sum(places) % 2 and not all_of_them)))
+    return pytest.mark.parametrize(names, params)

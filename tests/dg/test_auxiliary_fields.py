@@ -135,11 +135,10 @@ def run(toy, *words):
         ("cpu", "auto", "cell", "hex", 7),
         ("cpu", "auto", "node", "hex", 7),
         ("cuda", "fused", "cell", "tet", 4),
-        ("cuda", "blocks", "cell", "tet", 4),
-        ("cuda", "node", "node", "tet", 4),
+        pytest.param("cuda", "node", "node", "tet", 4, marks=[] if REAL else pytest.mark.slow),
         *(
             pytest.param("cuda", kernel, "cell", "tet", 4, marks=[] if REAL else pytest.mark.slow)
-            for kernel in ("tensor", "element", "gemm", "microblock")
+            for kernel in ("blocks", "tensor", "element", "gemm", "microblock")
         ),
         ("cuda", "columns", "cell", "hex", 4),
         ("cuda", "lines", "node", "hex", 4),

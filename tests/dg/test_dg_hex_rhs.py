@@ -12,6 +12,7 @@ import unda
 from hex_cases import LOWER, UPPER, apply, box, make
 from hex_meshes import CORNERS, turned, turns
 from nodal_reference import Hexahedra, lobatto
+from pairwise import in_turn
 from physics_cases import CASES, by_node, states
 from test_dg_rhs import EVERY_WORD, FLUXES, KINDS, PHYSICS, STEADY, backwards, without_fluids_moved
 from wave_runs import named_sides
@@ -44,9 +45,7 @@ def all_walls(case):
 # ---- the equations ----
 
 
-@FLUXES
-@pytest.mark.parametrize("degree", [1, 2])
-@KINDS
+@in_turn(KINDS, pytest.mark.parametrize("degree", [1, 2]), FLUXES)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, degree, flux):
     """At walls of every kind, with materials by node and by cell."""
     case, mesh = CASES[physics], box((2, 2, 1))
@@ -121,8 +120,7 @@ def test_cells_whose_lines_fill_vectors_obey_the_equations(physics, degree, warp
     assert distance(expected, found) > rounding(degree)
 
 
-@FLUXES
-@PHYSICS
+@in_turn(PHYSICS, FLUXES)
 def test_periodic_sides_are_like_any_other_faces(physics, flux):
     case, mesh = CASES[physics], box((3, 3, 3), periodic=(True,) * 3)
     materials = by_node(case, mesh.num_elem, 8)

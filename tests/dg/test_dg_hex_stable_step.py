@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import unda
 from hex_cases import box, make, remade
+from pairwise import in_turn
 from physics_cases import CASES, by_node, states
 from test_dg_stable_step import FLUXES, SETTINGS, WORDS, growth
 
@@ -54,8 +55,7 @@ def warped_or_not(word, seed):
     return {"warped": (warped, "node"), "sheared": (sheared(even), "cell"), "flat": (flat(warped), "cell")}
 
 
-@FLUXES
-@WORDS
+@in_turn(WORDS, FLUXES)
 def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
     case = CASES[physics]
     for seed, (mesh, per) in enumerate(warped_or_not(word, 3).values()):
@@ -151,9 +151,8 @@ def late_energies(physics, word, *, degree, seed, steps, **options):
     return np.array(found)
 
 
-@pytest.mark.parametrize(("flux", "integrator"), SETTINGS)
 @pytest.mark.parametrize("degree", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5, 10))])
-@WORDS
+@in_turn(WORDS, SETTINGS)
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):
     steps = 800 if degree == 3 else 2000
     found = late_energies(

@@ -22,7 +22,7 @@ BAR = 0.01  # of amplitudes
 # ---- sources and receivers ----
 
 
-@pytest.mark.parametrize("wall", [None, "rigid", "free"])
+@pytest.mark.parametrize("wall", [None, pytest.param("rigid", marks=pytest.mark.slow), "free"])
 def test_a_source_of_sound_has_its_exact_amplitude_beside_a_wall_and_without(wall):
     """To 1 % at N = 4, eight nodes in the shortest wavelength; 2 % more of it or 1 % more speed is seen."""
     walls = wall and {"zmax": wall}

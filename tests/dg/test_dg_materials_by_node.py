@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import unda
 from nodal_reference import Tetrahedra
+from pairwise import in_turn
 from physics_cases import CASES, by_node, states
 from unda._core import check, lib, new_object, new_struct
 
@@ -68,8 +69,7 @@ def test_constants_by_node_are_those_by_cell(physics, flux):
 # ---- an independent right-hand side ----
 
 
-@FLUXES
-@pytest.mark.parametrize(("physics", "kind"), KINDS)
+@in_turn(pytest.mark.parametrize(("physics", "kind"), KINDS), FLUXES)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, flux):
     """Another material at every node of both sides of each face, at walls of every kind too."""
     case, mesh = CASES[physics], box((2, 1, 1))

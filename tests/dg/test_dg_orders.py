@@ -24,14 +24,15 @@ TWINS = (
     "layers of fluid",
     "magnetic cavity",
 )
-# Degrees 4, by turns, and 5 are the dearest: what is of a degree is in all problems of a physics.
+# What is of a degree is in all problems of a physics: those of walls and layers have every second degree, by
+# turns, and not the fifth, which is the dearest.
 WAVES = ("sound", "P and S waves", "light")
 TURNS = [name for name in PROBLEMS if name not in TWINS + WAVES]
 
 
 def waits(name, degree):
     """Say whether a case is of the slow tier."""
-    late = name in TURNS and (degree == 5 or (degree == 4 and TURNS.index(name) % 2 == 1))
+    late = name in TURNS and (degree == 5 or (degree + TURNS.index(name)) % 2 == 1)
     return degree > 5 or name in TWINS or late
 
 

@@ -9,6 +9,7 @@ Not here: what a mode of a box loses (test_dg_energy.py).
 import numpy as np
 import pytest
 import unda
+from pairwise import in_turn
 from physics_cases import CASES
 from test_dg_energy import amplification
 from wave_runs import named_sides
@@ -63,8 +64,7 @@ def growth(eigenvalues, dt, integrator):
     return np.abs(np.linalg.eigvals(rows)).max()
 
 
-@FLUXES
-@WORDS
+@in_turn(WORDS, FLUXES)
 def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
     """And something does at four times of it, where all cells are alike: no step is wasted."""
     case = CASES[physics]
@@ -95,19 +95,21 @@ def late_energies(physics, word, *, degree, seed, steps=2000, factor=1.0, **opti
     return np.array(found)
 
 
-SETTINGS = [("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "lsrk4"), ("central", "ab3")]
+#: Those in even places have both fluxes and both integrators, and so have the others: in_turn.
+SETTINGS = pytest.mark.parametrize(
+    ("flux", "integrator"), [("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "ab3"), ("central", "lsrk4")]
+)
 
 
-@pytest.mark.parametrize(("flux", "integrator"), SETTINGS)
 @pytest.mark.parametrize("degree", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
-@WORDS
+@in_turn(WORDS, SETTINGS)
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):
     found = late_energies(physics, word, degree=degree, seed=degree, flux=flux, integrator=integrator)
     assert (np.diff(found) <= 1e-12 * found[:-1]).all()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("flux", "integrator"), SETTINGS)
+@SETTINGS
 @pytest.mark.parametrize("degree", [2, 4, 6])
 @WORDS
 def test_random_states_in_random_media_never_grow_in_20000_steps(physics, word, degree, flux, integrator):

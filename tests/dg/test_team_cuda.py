@@ -138,7 +138,7 @@ def test_graphs_of_all_devices_take_the_same_steps(integrator, transport):
     assert differences(one, _long(devices(3), steps, integrator=integrator, transport=transport)) == []
 
 
-@pytest.mark.parametrize("order", ["1", "2"])
+@pytest.mark.parametrize("order", ["1", pytest.param("2", marks=SLOW)])
 def test_the_order_of_streams_does_not_matter(monkeypatch, order):
     """Every other stream runs as early as events let it, the others as late as they can; graphs come after
     the first steps of an integrator, which are launches."""

@@ -21,8 +21,9 @@ names=$(tr '\n' ' ' <"$dir/program.ii" | sed -E 's/__launch_bounds__ *\(([^()]|\
 } >"$dir/final.cpp"
 # Names of one module are its own: no unique symbols, none taken from the process.
 # Vectors that are not aligned are a fault on a device.
-# Most kernels run for a moment: -Og compiles in half the time, and they need nothing of C++ but libm to link.
-$compile -Og -fsanitize=alignment -fsanitize-undefined-trap-on-error -fPIC -fno-gnu-unique -shared -nostdlib \
+# Most kernels run for a moment: -Og compiles in half the time, the more so without what gains them nothing, and they
+# need nothing of C++ but libm to link.
+$compile -Og -fno-forward-propagate -fno-shrink-wrap -fno-dce -fsanitize=alignment -fsanitize-undefined-trap-on-error -fPIC -fno-gnu-unique -shared -nostdlib \
     -Wl,-Bsymbolic -I "$here" "$dir/final.cpp" -lm -o "$dir/kernel.so"
 for name in $names; do
     echo "ptxas info : Compiling entry function '$name' for 'stand-in'" >&2

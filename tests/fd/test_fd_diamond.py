@@ -45,11 +45,12 @@ FEW = [case for case in CASES if case["tile"] != (8, 2, 4)][::2]
 
 
 def marked(cases):
-    """Slow where the kernel takes its compiler long, and where a tile has two cases already."""
-    tiles, found = [], []
+    """Slow where the kernel takes its compiler long, and where every value has a case already."""
+    seen, found = set(), []
     for case in cases:
-        slow = REAL or case["tile"] in ((4, 3, 2), (6, 2, 3), (8, 2, 2)) or tiles.count(case["tile"]) > 1
-        tiles.append(case["tile"])
+        long = REAL or case["tile"] in ((4, 3, 2), (6, 2, 3), (8, 2, 2))
+        slow = long or seen.issuperset(case.items())
+        seen.update(() if long else case.items())
         found.append(pytest.param(case, marks=pytest.mark.slow if slow else []))
     return found
 

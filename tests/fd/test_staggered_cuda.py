@@ -99,7 +99,7 @@ def agree(case, axis, medium=None, **more):
     "case",
     [
         pytest.param(one, id="-".join(str(value) for value in one.values()), marks=marks)
-        for one, marks in zip(CASES, by_default(CASES, 9), strict=True)
+        for one, marks in zip(CASES, by_default(CASES, 7), strict=True)
     ],
 )
 def test_the_engines_agree(case):
