@@ -306,9 +306,8 @@ EXCHANGE_FAULTS: dict[str, dict[str, list[tuple[str, str, str]]]] = {
             ("cuda/fd/scalar/diamond_tile.h", "return j >= HALF - M;", "return j > HALF - M;"),
             ("cuda/fd/scalar/diamond_tile.h", "return j < HALF - STEP + M;",
              "return j < HALF - STEP + M - 1;"),
-            ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_up(J) && s.far[1])", "if (false)"),
-            ("cuda/fd/scalar/diamond_level.h", "if (FAR && goes_down(J) && s.far[0])", "if (false)"),
-            ("cuda/fd/scalar/diamond_rare.h", "if (FAR && there && ", "if (false && "),
+            ("cuda/fd/scalar/diamond.cu", "    send_level(a, t, w, old);\n", ""),
+            ("cuda/fd/scalar/diamond_tower.h", "last = half < M ? half : 2 * M - half;", "last = half < M ? half : M;"),
             ("cuda/fd/scalar/diamond.cu", "w.n & 1, last), first, end)", "w.n & 1, last), first, first)"),
         ],
         "place": [

@@ -25,7 +25,6 @@ struct level_step {
     const REAL *k;   /* that of the factors */
     bool first;      /* ghosts of level n came with the tower */
     bool sends;      /* those of level n + 1 go from here: no sources come to them */
-    REAL *far[2];    /* what `to` is in the memory of the slab below, and above; NULL: it does not need it */
 };
 
 /* ---- factors k where c varies ---- */
@@ -195,13 +194,8 @@ DEVICE void make_cells(const diamond_args &a, const place &t, const level_step &
                                      h[J + M][c + M + HALF], before[c - C0], acc[c - C0]);
         o[J][c + HALF] = v;
         *cell_of(t, s.old, J, c) = v;
-        if constexpr (c < 2 * M - half) {
+        if constexpr (c < 2 * M - half)
             s.to[c * STRIDE_Y + (long long)J * STRIDE_X] = v;
-            if (FAR && goes_down(J) && s.far[0])
-                s.far[0][c * STRIDE_Y + (long long)J * STRIDE_X] = v;
-            if (FAR && goes_up(J) && s.far[1])
-                s.far[1][c * STRIDE_Y + (long long)J * STRIDE_X] = v;
-        }
     });
 }
 template <bool LAYERED, int J>
