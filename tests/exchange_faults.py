@@ -303,7 +303,7 @@ EXCHANGE_FAULTS: dict[str, dict[str, list[tuple[str, str, str]]]] = {
     },
     "FD diamond: slabs on devices, all stages together": {
         "dropped": [
-            ("cuda/fd/scalar/diamond_tile.h", "return side ? HALF - M : 0;", "return side ? HALF - M + 1 : 0;"),
+            ("cuda/fd/scalar/diamond_tile.h", "side ? HALF - M : 0;", "side ? HALF - M + 1 : 0;"),
             ("cuda/fd/scalar/diamond_tile.h", "ROWS : HALF - STEP + M;", "ROWS : HALF - STEP + M - 1;"),
             ("cuda/fd/scalar/diamond.cu", "    send_level(a, t, w, old);\n", ""),
             ("cuda/fd/scalar/diamond_tower.h", "half < M ? half : 2 * M - half;", "half < M ? half : M;"),
