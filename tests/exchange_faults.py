@@ -303,13 +303,16 @@ EXCHANGE_FAULTS: dict[str, dict[str, list[tuple[str, str, str]]]] = {
     },
     "FD diamond: slabs on devices, all stages together": {
         "dropped": [
-            ("cuda/fd/scalar/diamond_tile.h", "side ? HALF - M : 0;", "side ? HALF - M + 1 : 0;"),
-            ("cuda/fd/scalar/diamond_tile.h", "ROWS : HALF - STEP + M;", "ROWS : HALF - STEP + M - 1;"),
-            ("cuda/fd/scalar/diamond.cu", "    send_level(a, t, w, old);\n", ""),
-            ("cuda/fd/scalar/diamond_tower.h", "half < M ? half : 2 * M - half;", "half < M ? half : M;"),
-            ("cuda/fd/scalar/diamond.cu", "+ last, first, end);", "+ last, first, first);"),
+            ("cuda/fd/scalar/diamond_tile.h", "return j >= HALF - M;", "return j > HALF - M;"),
+            ("cuda/fd/scalar/diamond_tile.h", "return j < HALF - STEP + M;",
+             "return j < HALF - STEP + M - 1;"),
+            ("cuda/fd/scalar/diamond_level.h", "if (FAR && s.sends_far && ", "if (false && "),
+            ("cuda/fd/scalar/diamond_rare.h", "if (FAR && there && ", "if (false && "),
+            ("cuda/fd/scalar/diamond.cu", "w.n & 1, last), first, end)", "w.n & 1, last), first, first)"),
         ],
         "place": [
+            ("cuda/fd/scalar/diamond_level.h", "s.up ? goes_up(J) : goes_down(J)",
+             "s.up ? goes_down(J) : goes_up(J)"),
             ("csrc/fd/scalar/diamond.c", "diamond.far_progress[!side]", "diamond.far_progress[side]"),
             ("csrc/fd/scalar/diamond.c", "fd_cuda_origin(other, t->array[1])",
              "fd_cuda_origin(other, t->array[0])"),

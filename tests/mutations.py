@@ -445,7 +445,7 @@ MUTATIONS = [
     ("cuda/fd/scalar/diamond_tower.h", "is = low ? rank > 0 :", "is = low ? false :"),
     ("cuda/fd/scalar/diamond.cu", "(unsigned)w.index * (unsigned)a.num_level", "0"),
     ("cuda/fd/scalar/diamond_tower.h", "(low ? M : count) - own", "M - own"),
-    ("cuda/fd/scalar/diamond.cu", "w.keep && !(w.mark & MARK_SOURCE)}", "w.keep}"),
+    ("cuda/fd/scalar/diamond.cu", "w.keep && !(w.mark & MARK_SOURCE),", "w.keep,"),
     ("cuda/fd/scalar/diamond.cu", "w.keep && !(w.mark", "!(w.mark"),
     ("csrc/fd/scalar/diamond.c", "? 2 * num_part(s, &d->tile", "? num_part(s, &d->tile"),
     ("csrc/fd/scalar/diamond_points.c", "(s->step - group->first) %", "s->step %"),

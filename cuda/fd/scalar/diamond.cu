@@ -146,13 +146,10 @@ DEVICE void tell(const diamond_args &a, const tower &w, int n)
     if (w.side >= 0 && (n == DONE || (n - w.begin) % FAR_LAG == 0))
         publish_far(a.far_told[w.side] + (long long)(w.index / a.num_row) * NUM_ZB + w.rank, n);
 }
-/* What level n of a tower, in shared memory and with sources, has left in memory, into that of the slab that needs it: the
- * same places over there. Towers inside do not pay for it. */
-DEVICE void send_level(const diamond_args &a, const place &t, const tower &w, REAL *level)
+/* Memory of a level of this parity in the slab that needs it; NULL: none does. */
+DEVICE REAL *far_of(const diamond_args &a, const tower &w, int parity, long long at)
 {
-    if (w.side >= 0)
-        store_level(t, level, (REAL *)a.far[w.side][(w.n - 1) & 1] + w.at, first_far(w.side),
-                    end_far(w.side));
+    return w.side >= 0 ? (REAL *)a.far[w.side][parity] + at : (REAL *)0;
 }
 
 /* The next tower, or part of one; false: there are no more. */
@@ -247,7 +244,7 @@ DEVICE void finish_level(const diamond_args &a, place &t, const tower &w, REAL *
                          packets<0> &early)
 {
     if (w.reload) {
-        add_sources(a, t, made, to, w.n);
+        add_sources(a, t, made, to, w.n, far_of(a, w, (w.n - 1) & 1, w.at), w.side);
         if (w.keep && NUM_ZB > 1) {
             __syncthreads();
             send_ghosts<0>(t, made, 1);
@@ -276,7 +273,15 @@ DEVICE void step_tower(const diamond_args &a, place &t, tower &w, const REAL *me
     w.keep = w.n + 1 < w.end;
     REAL *to = (REAL *)a.p[w.n & 1] + w.at;
     const REAL *k = VARIABLE ? (const REAL *)a.k + w.at : (const REAL *)0;
-    const level_step s = {cur, old, to, k, w.n == w.begin, w.keep && !(w.mark & MARK_SOURCE)};
+    const level_step s = {cur,
+                          old,
+                          to,
+                          k,
+                          w.n == w.begin,
+                          w.keep && !(w.mark & MARK_SOURCE),
+                          far_of(a, w, w.n & 1, w.at),
+                          w.side >= 0,
+                          w.side == 1};
     if (LAYER && layered)
         advance_level<LAYER>(a, t, s, kk, now, made, early);
     else
@@ -285,7 +290,6 @@ DEVICE void step_tower(const diamond_args &a, place &t, tower &w, const REAL *me
     w.n++;
     w.reload = w.mark & MARK_SOURCE;
     finish_level(a, t, w, old, to, early);
-    send_level(a, t, w, old);
 }
 DEVICE void swap_levels(tower &w)
 {
@@ -337,10 +341,9 @@ DEVICE void end_tower(const diamond_args &a, const place &t, const tower &w, con
         store_tower(t, w.level[1], (REAL *)a.p[(w.n + 1) & 1] + w.at, 0, ROWS);
         store_tower(t, w.level[0], (REAL *)a.p[w.n & 1] + last, 0, ROWS);
         if (w.side >= 0) {
-            REAL *const *far = (REAL *const *)a.far[w.side];
-            const int first = first_far(w.side), end = end_far(w.side);
-            store_tower(t, w.level[1], far[(w.n + 1) & 1] + w.at, first, end);
-            store_tower(t, w.level[0], far[w.n & 1] + last, first, end);
+            const int first = w.side ? HALF - M : 0, end = w.side ? ROWS : HALF - STEP + M;
+            store_tower(t, w.level[1], far_of(a, w, (w.n + 1) & 1, w.at), first, end);
+            store_tower(t, w.level[0], far_of(a, w, w.n & 1, last), first, end);
         }
     }
     copy_wait<0>();

@@ -25,6 +25,9 @@ struct level_step {
     const REAL *k;   /* that of the factors */
     bool first;      /* ghosts of level n came with the tower */
     bool sends;      /* those of level n + 1 go from here: no sources come to them */
+    REAL *far;       /* what `to` is in the memory of a slab that needs it, */
+    bool sends_far;  /* if one does, */
+    bool up;         /* the one above */
 };
 
 /* ---- factors k where c varies ---- */
@@ -194,8 +197,11 @@ DEVICE void make_cells(const diamond_args &a, const place &t, const level_step &
                                      h[J + M][c + M + HALF], before[c - C0], acc[c - C0]);
         o[J][c + HALF] = v;
         *cell_of(t, s.old, J, c) = v;
-        if constexpr (c < 2 * M - half)
+        if constexpr (c < 2 * M - half) {
             s.to[c * STRIDE_Y + (long long)J * STRIDE_X] = v;
+            if (FAR && s.sends_far && ((goes_down(J) && goes_up(J)) || (s.up ? goes_up(J) : goes_down(J))))
+                s.far[c * STRIDE_Y + (long long)J * STRIDE_X] = v;
+        }
     });
 }
 template <bool LAYERED, int J>

@@ -54,8 +54,9 @@ static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, R
 }
 
 /* ---- sources and records, in the level that was made ---- */
+/* there: what `to` is in the memory of the slab on that side; NULL: it does not need it. */
 static __device__ __noinline__ void add_sources(const diamond_args &a, place t, REAL *level, REAL *to,
-                                                int produced)
+                                                int produced, REAL *there, int side)
 {
     const REAL *amplitude = (const REAL *)a.amplitude + (long long)(produced - 1) * a.num_source;
     for (int j = 0; j < ROWS; j++)
@@ -69,8 +70,11 @@ static __device__ __noinline__ void add_sources(const diamond_args &a, place t, 
                     REAL *cell = cell_of(t, level, j, c), *far = to + c * STRIDE_Y + (long long)j * STRIDE_X;
                     REAL v = scalar_source(((const REAL *)a.source_w)[i], amplitude[a.source_id[i]], *cell);
                     *cell = v;
-                    if (c < 2 * M - half_of(j))
+                    if (c < 2 * M - half_of(j)) {
                         *far = v;
+                        if (FAR && there && (side ? goes_up(j) : goes_down(j)))
+                            there[far - to] = v;
+                    }
                 }
         }
 }

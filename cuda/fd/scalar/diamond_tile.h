@@ -45,13 +45,13 @@ DEVICE constexpr int middle_row()
 }
 /* Rows of a tower at a cut that a neighbour needs: planes are [cut - HALF - M, cut - STEP) for the one above, whose tower
  * is the last one, at cut - 2 HALF, and [cut - HALF, cut - STEP + M) for the one below. */
-DEVICE int first_far(int side)
+DEVICE constexpr bool goes_up(int j)
 {
-    return side ? HALF - M : 0;
+    return j >= HALF - M;
 }
-DEVICE int end_far(int side)
+DEVICE constexpr bool goes_down(int j)
 {
-    return side ? ROWS : HALF - STEP + M;
+    return j < HALF - STEP + M;
 }
 /* Rows before the second barrier of a level. Halos of later rows may arrive late: half of the rows; where
  * z is split, as many cells before as after it, so that both parts of the ghosts have the same time to

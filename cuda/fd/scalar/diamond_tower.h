@@ -96,18 +96,6 @@ static __device__ __noinline__ void load_tower(const diamond_args &a, place t, i
     copy_commit();
     copy_wait<0>();
 }
-/* Stores what a level has stored of rows [first, end). */
-static __device__ __noinline__ void store_level(place t, REAL *level, REAL *to, int first, int end)
-{
-#pragma unroll 1
-    for (int j = first; j < end; j++) {
-        const tile_row row = row_of(t, level, j);
-        const int half = half_of(j), last = half < M ? half : 2 * M - half;
-#pragma unroll 4
-        for (int c = -half; c < last; c++)
-            to[(long long)j * STRIDE_X + c * STRIDE_Y] = *row.at(c);
-    }
-}
 /* Stores what levels have not stored: level n or n - 1 after the last step of the tower. */
 static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to, int first, int end)
 {
