@@ -5,6 +5,7 @@
 #include "settings.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* CUdevice_attribute */
@@ -125,9 +126,11 @@ void gpu_memory_limits(const struct gpu *gpu, double *bytes_per_second, int64_t 
     *l2_bytes = attribute(gpu, L2_BYTES);
 }
 
-bool gpu_is_shared(const struct gpu *gpu)
+bool gpu_runs_beside(const struct gpu *gpu)
 {
-    return attribute(gpu, MPS); /* drivers before CUDA 12.5 do not know */
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    bool shared = attribute(gpu, MPS); /* drivers before CUDA 12.5 do not know */
+    return !shared && (!blocking || atoi(blocking) == 0);
 }
 
 unda_status gpu_check_equal(const struct gpu *gpu, const struct gpu *other)

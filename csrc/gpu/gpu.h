@@ -30,8 +30,9 @@ void gpu_close(struct gpu *gpu);
 const unda_device_info *gpu_info(const struct gpu *gpu);
 /* Whether it can launch a kernel only if all blocks are on it at once. */
 bool gpu_launches_together(const struct gpu *gpu);
-/* Whether kernels of other processes run beside its own (MPS), where those of one process else have it in turn. */
-bool gpu_is_shared(const struct gpu *gpu);
+/* Whether a kernel may wait for one that is launched next, on another device: launches return at once (no
+ * CUDA_LAUNCH_BLOCKING), and no other process has a share of the device meanwhile (MPS). */
+bool gpu_runs_beside(const struct gpu *gpu);
 /* What its memory reads and writes a second at most, by its clock, and what its cache holds; 0: the driver does not say. */
 void gpu_memory_limits(const struct gpu *gpu, double *bytes_per_second, int64_t *l2_bytes);
 /* Refuses devices that differ: equal ones have the same kernels, and these the same bits. */

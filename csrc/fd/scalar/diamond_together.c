@@ -5,8 +5,9 @@
  * So kernels wait for each other. That ends, whatever runs beside: towers are taken in an order in which each comes
  * behind those that it needs, wherever these are, so that a launch only needs the others to begin. What stands before
  * them on their devices does not wait for this one, since launches that wait for others come one team at a time in a
- * process, and processes take turns on a device. Where they do not (MPS), where a device has two slabs, or does not reach
- * another one's memory, and with matched layers, slabs take stage by stage (diamond_slabs.c). A kernel whose neighbour
+ * process, and processes take turns on a device. Where they do not (MPS), or a launch waits for its kernel
+ * (CUDA_LAUNCH_BLOCKING), where a device has two slabs, or does not reach another one's memory, and with matched layers,
+ * slabs take stage by stage (diamond_slabs.c). A kernel whose neighbour
  * does not move for half a minute, for instance after a fault over there, ends with an error.
  * Not here: what is exchanged before the first stage (diamond_slabs.c), the launch (diamond.c). */
 #include "../slabs.h"
@@ -38,7 +39,7 @@ bool diamond_has_far(const unda_solver *slab)
 bool diamond_can_meet(const unda_solver *s)
 {
     bool can = slabs(s)->reached;
-    EACH(s, i) can = can && diamond_has_far(slab_of(s, i)) && !gpu_is_shared(fd_cuda(slab_of(s, i))->gpu);
+    EACH(s, i) can = can && diamond_has_far(slab_of(s, i)) && gpu_runs_beside(fd_cuda(slab_of(s, i))->gpu);
     return can;
 }
 
