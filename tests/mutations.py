@@ -451,8 +451,7 @@ MUTATIONS = [
     ("csrc/fd/scalar/diamond_points.c", "(s->step - group->first) %", "s->step %"),
     # of several devices (what travels: exchange_faults.py); who may not wait for others
     ("csrc/fd/scalar/diamond_slabs.c", "TRY(fd_cuda_clear_samples(slab_of(s, i), num_step));", ";"),
-    ("csrc/fd/scalar/diamond_together.c", "!gpu_is_shared(",
-     "!!gpu_check_equal(fd_cuda(slab_of(s, 0))->gpu, "),
+    ("csrc/fd/scalar/diamond_together.c", " && gpu_runs_beside(fd_cuda(slab_of(s, i))->gpu)", ""),
     ("csrc/fd/scalar/diamond_together.c", "bool can = slabs(s)->reached;", "bool can = true;"),
     ("csrc/fd/scalar/diamond_together.c", "if (fd->slab_device[i] == fd->slab_device[k])", "if (i < 0)"),
     ("csrc/fd/scalar/diamond_together.c", "fd->num_memory)", "false)"),
