@@ -2,36 +2,32 @@
  * first; then all else plane by plane, so that it stays in the first caches: derivatives along axes 1 and 2, jumps at
  * the ends of lines, the update. Part of cpu_stage.inc.h. */
 
-/* to_reference at a node; lanes with fluids take their own. */
+/* to_reference at a node, or that of fluids. */
 INLINE void FN(node_to_reference)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *q, int node,
                                   VEC *u)
 {
     const VEC *metric = FN(metric_at)(t, b, node);
-    FN(to_reference)(q + node * NUM_FIELD, metric, u);
 #if FLUIDS
-    VEC other[NUM_REF];
-    if (!b->has_fluid)
+    if (b->fluid) {
+        FN(fluid_to_reference)(q + node * NUM_FIELD, metric, u);
         return;
-    FN(fluid_to_reference)(q + node * NUM_FIELD, metric, other);
-    for (int i = 0; i < NUM_REF; i++)
-        u[i] = b->solid * u[i] + b->fluid * other[i];
+    }
 #endif
+    FN(to_reference)(q + node * NUM_FIELD, metric, u);
 }
 
 INLINE void FN(node_from_reference)(const struct FN(block) * b, const VEC *acc, const VEC *metric,
                                     const VEC *coef, VEC *rhs)
 {
-    FN(from_reference)(acc, metric, coef, rhs);
 #if FLUIDS
-    VEC other[NUM_FIELD];
-    if (!b->has_fluid)
+    if (b->fluid) {
+        FN(fluid_from_reference)(acc, metric, coef, rhs);
         return;
-    FN(fluid_from_reference)(acc, metric, coef, other);
-    for (int i = 0; i < NUM_FIELD; i++)
-        rhs[i] = b->solid * rhs[i] + b->fluid * other[i];
+    }
 #else
     (void)b;
 #endif
+    FN(from_reference)(acc, metric, coef, rhs);
 }
 
 /* apply_lift at a node of a face, whose sums are acc. */
@@ -39,17 +35,12 @@ INLINE void FN(node_apply_lift)(const struct dg_cpu *t, const struct FN(block) *
                                 int node, VEC *acc)
 {
 #if FLUIDS
-    if (b->has_fluid) {
-        VEC old[NUM_ACC], frame[NUM_FRAME], add[2];
-        for (int i = 0; i < NUM_ACC; i++)
-            old[i] = acc[i];
+    if (b->fluid) {
+        VEC frame[NUM_FRAME], add[2];
         FN(frame)(FN(metric_at)(t, b, node), face, frame);
         FN(fluid_lifted)(y, face % 2, frame, b->lift_coef[face], add);
-        FN(apply_lift)(y, face, b->lift_coef[face], acc);
-        old[LINE_ACC(face / 2, face / 2)] += add[0];
-        old[LINE_ACC(face / 2, GRAD_DIV + face / 2)] += add[1];
-        for (int i = 0; i < NUM_ACC; i++)
-            acc[i] = b->solid * acc[i] + b->fluid * old[i];
+        acc[LINE_ACC(face / 2, face / 2)] += add[0];
+        acc[LINE_ACC(face / 2, GRAD_DIV + face / 2)] += add[1];
         return;
     }
 #else
@@ -57,6 +48,9 @@ INLINE void FN(node_apply_lift)(const struct dg_cpu *t, const struct FN(block) *
 #endif
     FN(apply_lift)(y, face, b->lift_coef[face], acc);
 }
+
+/* Values a node has room for in a slab: auxiliary fields have no reference component. */
+enum { FN(wide) = NUM_FIELD > NUM_REF ? NUM_FIELD : NUM_REF };
 
 /* Products whose sums fit the registers in several rows. */
 #undef NUM_TOGETHER
@@ -257,51 +251,88 @@ OWN_FUNCTION void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, co
     }
 }
 
-/* The stage of a block, a slab of planes at a time; memory as below. */
+/* The update of `count` values of each element, from index on; of a block with fluids and solids that of the kind
+ * whose products rhs [elem][node][field] has. */
+INLINE void FN(update_block)(const struct dg_args *a, int kind, const struct FN(block) * b, int64_t index,
+                             int64_t stride, int64_t lanes, int64_t count, const REAL *rhs)
+{
+#if FLUIDS
+    if (b->has[0] && b->has[1]) {
+        for (int64_t l = 0; l < lanes; l++)
+            if (b->is_fluid[l] == b->fluid)
+                COMMON.update_part(a, kind, index + l * stride, stride, 1, count, rhs + l * count);
+        return;
+    }
+#else
+    (void)b;
+#endif
+    COMMON.update_part(a, kind, index, stride, lanes, count, rhs);
+}
+
+/* Right-hand side and update of a block whose states q [node][NUM_FIELD] and jumps s [face][face node][NUM_JUMP] are
+ * there, a slab of planes at a time. */
+OWN_FUNCTION void FN(slabs)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                            int64_t lanes, int64_t index, const struct FN(block) * b,
+                            const struct FN(ahead) * ahead, const VEC *q, const VEC *s, VEC *z)
+{
+    int n = t->num_line_node, plane = n * n;
+    int64_t num_value = (int64_t)t->num_node * NUM_FIELD;
+    VEC *u = z + t->num_node * NUM_LINE, *out = u; /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
+    VEC *acc = u + t->slab * plane * FN(wide),
+        *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
+    bool whole = t->slab == n;
+    if (!whole)
+        BY_ROWS(FN(third_axis), b, q, z);
+    for (int k = 0; k < n; k += t->slab) {
+        int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
+        for (int i = 0; i < num; i++)
+            FN(node_to_reference)(t, b, q, first + i, u + i * NUM_REF);
+        if (whole)
+            BY_ROWS(FN(third_axis_whole), u, acc);
+        for (int i = 0; i < planes; i++) {
+            BY_ROWS(FN(plane), a, kind, ahead, k + i, u + i * plane * NUM_REF,
+                    whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
+            FN(add_jumps)(t, a, b, k + i, s, acc + i * plane * NUM_ACC);
+            /* while acc is in the first cache; in place of u of planes that are done */
+            if (NUM_FIELD <= NUM_REF)
+                FN(finish)(t, a, elem, b, first + i * plane, plane, q + (first + i * plane) * NUM_FIELD,
+                           acc + i * plane * NUM_ACC, out + i * plane * NUM_FIELD);
+        }
+        if (NUM_FIELD > NUM_REF)
+            FN(finish)(t, a, elem, b, first, num, q + first * NUM_FIELD, acc, out);
+        COMMON.add_sources_part(a, elem[0], a->source_range[index], a->source_range[index + 1], num_value,
+                                first * NUM_FIELD, num * NUM_FIELD, out);
+        COMMON.scatter(out, num * NUM_FIELD, (REAL *)rhs, num * NUM_FIELD);
+        FN(update_block)(a, kind, b, elem[0] * num_value + first * NUM_FIELD, num_value, lanes,
+                         num * NUM_FIELD, (REAL *)rhs);
+    }
+}
+
+/* The stage of a block; memory as below. Where some of its elements are fluids all pass twice, and each takes what is
+ * its own: an element's values then come from the same instructions whatever lies beside it, so that they do not
+ * depend on how a mesh is split. Choosing after each product did: there the compiler rounds solids' products
+ * otherwise (GCC 14). */
 INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
                     int64_t lanes, int64_t index, void *memory)
 {
-    /* auxiliary fields have no reference component */
-    enum { WIDE = NUM_FIELD > NUM_REF ? NUM_FIELD : NUM_REF };
-    int n = t->num_line_node, plane = n * n;
-    int64_t num_value = (int64_t)t->num_node * NUM_FIELD;
     struct FN(ahead) ahead = FN(plan_ahead)(t, elem[0]);
     struct FN(block) b;
     VEC *q = memory;                                     /* [node][NUM_FIELD] */
     VEC *s = q + t->num_node * NUM_FIELD;                /* [face][face node][NUM_JUMP] */
     VEC *z = s + NUM_FACE * t->num_face_node * NUM_JUMP; /* [node][NUM_LINE] */
-    VEC *u = z + t->num_node * NUM_LINE, *out = u; /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
-    VEC *acc = u + t->slab * plane * WIDE,
-        *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
-    FN(load_tables)(t, a, elem, &b, acc + t->slab * plane * WIDE);
+    VEC *u = z + t->num_node * NUM_LINE, *acc = u + t->slab * t->num_face_node * FN(wide);
+    FN(load_tables)(t, a, elem, &b, acc + t->slab * t->num_face_node * FN(wide));
     FN(load_state)(t, a, elem, q);
     FN(faces)(t, a, elem, &b, q, s);
     if (a->incident_range)
         FN(add_incident)(t, a, elem, index, &b, s);
-    bool whole = t->slab == n;
-    if (!whole)
-        BY_ROWS(FN(third_axis), &b, q, z);
-    for (int k = 0; k < n; k += t->slab) {
-        int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
-        for (int i = 0; i < num; i++)
-            FN(node_to_reference)(t, &b, q, first + i, u + i * NUM_REF);
-        if (whole)
-            BY_ROWS(FN(third_axis_whole), u, acc);
-        for (int i = 0; i < planes; i++) {
-            BY_ROWS(FN(plane), a, kind, &ahead, k + i, u + i * plane * NUM_REF,
-                    whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
-            FN(add_jumps)(t, a, &b, k + i, s, acc + i * plane * NUM_ACC);
-            /* while acc is in the first cache; in place of u of planes that are done */
-            if (NUM_FIELD <= NUM_REF)
-                FN(finish)(t, a, elem, &b, first + i * plane, plane, q + (first + i * plane) * NUM_FIELD,
-                           acc + i * plane * NUM_ACC, out + i * plane * NUM_FIELD);
+#if FLUIDS
+    for (int fluid = 0; fluid < 2; fluid++)
+        if (b.has[fluid]) {
+            b.fluid = fluid;
+            FN(slabs)(t, a, kind, elem, lanes, index, &b, &ahead, q, s, z);
         }
-        if (NUM_FIELD > NUM_REF)
-            FN(finish)(t, a, elem, &b, first, num, q + first * NUM_FIELD, acc, out);
-        COMMON.add_sources_part(a, elem[0], a->source_range[index], a->source_range[index + 1], num_value,
-                                first * NUM_FIELD, num * NUM_FIELD, out);
-        COMMON.scatter(out, num * NUM_FIELD, (REAL *)rhs, num * NUM_FIELD);
-        COMMON.update_part(a, kind, elem[0] * num_value + first * NUM_FIELD, num_value, lanes,
-                           num * NUM_FIELD, (REAL *)rhs);
-    }
+#else
+    FN(slabs)(t, a, kind, elem, lanes, index, &b, &ahead, q, s, z);
+#endif
 }

@@ -31,8 +31,9 @@ struct FN(block) {
     VEC frame[NUM_FACE][NUM_FRAME];
     VEC lift_coef[NUM_FACE][NUM_LIFT_COEF];
 #if LINES && FLUIDS
-    bool has_fluid; /* some lanes have the products of fluids: `fluid` is 1 there, `solid` in the others */
-    VEC fluid, solid;
+    bool is_fluid[LANES],
+        has[2]; /* whether an element has the products of fluids; whether any has not, any has */
+    bool fluid; /* the products at hand are those of fluids */
 #endif
 };
 
@@ -93,12 +94,10 @@ INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, con
 #endif
     }
 #if LINES && FLUIDS
-    b->has_fluid = false;
+    b->has[0] = b->has[1] = b->fluid = false;
     for (int l = 0; l < LANES; l++) {
-        bool fluid = t->metric_nodes > 1 && !(b->record[FIRST_COEF + FLUID_COEF][l] > 0);
-        b->has_fluid |= fluid;
-        b->fluid[l] = fluid;
-        b->solid[l] = !fluid;
+        b->is_fluid[l] = t->metric_nodes > 1 && !(b->record[FIRST_COEF + FLUID_COEF][l] > 0);
+        b->has[b->is_fluid[l]] = true;
     }
 #endif
 }

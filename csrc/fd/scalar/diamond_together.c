@@ -7,8 +7,8 @@
  * them on their devices does not wait for this one, since launches that wait for others come one team at a time in a
  * process, and processes take turns on a device. Where they do not (MPS), or a launch waits for its kernel
  * (CUDA_LAUNCH_BLOCKING), where a device has two slabs, or does not reach another one's memory, and with matched layers,
- * slabs take stage by stage (diamond_slabs.c). A kernel whose neighbour
- * does not move for half a minute, for instance after a fault over there, ends with an error.
+ * slabs take stage by stage (diamond_slabs.c). A kernel whose neighbour does not move for half a minute, for instance
+ * after a fault over there, ends with an error.
  * Not here: what is exchanged before the first stage (diamond_slabs.c), the launch (diamond.c). */
 #include "../slabs.h"
 
