@@ -45,7 +45,7 @@ from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
+from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
 from .sweep import sweep
 
 __version__ = _version()
@@ -85,6 +85,7 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "chirp",
     "device_limits",
     "devices",
     "exact",
@@ -98,7 +99,9 @@ __all__ = [
     "sampled",
     "scatter",
     "smooth_bump",
+    "step",
     "sweep",
+    "tone_burst",
 ]
 
 

@@ -47,7 +47,8 @@ class TimeFunction:
     _kinds: ClassVar[dict[str, type[TimeFunction]]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls._kinds[cls.kind] = cls
+        if hasattr(cls, "kind"):  # a base of several has none
+            cls._kinds[cls.kind] = cls
 
     def __init__(self, order: int = 0, **parameters: Any) -> None:
         self._order = order  # how often differentiated; negative: integrated
