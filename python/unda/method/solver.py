@@ -114,6 +114,7 @@ class Solver:
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
+        self._forgets = False  # receivers are to be forgotten, see settle
         if part is not None:
             from .messages import Messages
 
@@ -188,15 +189,24 @@ class Solver:
         return [source for source, _ in self.sources if source._whole is None]
 
     def settle(self) -> None:
-        """Complete the lists after an exception of a signal handler during the last addition."""
+        """Complete the lists after an exception of a signal handler during the last addition, or clearing."""
         number, to, more = self._adding
         if len(to) == number[0]:
             to.extend(more)
+        if self._forgets:
+            self.call(lib.unda_solver_clear_receivers)
+            self.groups, self._forgets = [], False
 
     def forget_sources(self) -> None:
         """Forget point sources and waves."""
         self.sources, self.waves = [], []
         self.call(lib.unda_solver_clear_sources)
+
+    def forget_receivers(self) -> None:
+        """Forget all receivers, which keep the samples that they have."""
+        self.settle()
+        self._forgets = True
+        self.settle()
 
     def drain(self) -> None:
         """Move recorded samples from the library to the receivers.
