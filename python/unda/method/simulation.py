@@ -27,6 +27,7 @@ from ..limits import device_info
 from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
+from ..problem.surface import plane_points
 from . import speed
 from ._options import Given, kernel_parts
 from ._run_control import Alone, Interruptible, Progress, alone
@@ -256,6 +257,50 @@ class Simulation(Fixed, Pictures):
             raise ArgumentError("sources are added before the first step; sim.reset() starts again")
 
     @alone
+    def snap(self, points: ArrayLike, boundary: str = "top", depth: float = 0.0) -> np.ndarray:
+        """Return points on a boundary, or at a depth below it, where vertical lines meet it: topography.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 2) or (n, 3)
+            x and y [m]; z is not looked at.
+        boundary : str
+            Name of a boundary of the mesh, curved or not, or of a side of the grid. "top" is zmax and
+            "bottom" zmin where the mesh names none so. Where a line meets it several times, the highest
+            counts.
+        depth : float
+            How far below it, along z [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such boundary, or a line does not meet it.
+
+        See Also
+        --------
+        add_receivers : takes on=, which snaps.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, -2), (4, 4, 0), cells=(2, 2, 1))
+        >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1)
+        >>> sim.snap([(1, 2)], depth=0.5).tolist()
+        [[1.0, 2.0, -0.5]]
+        """
+        xy = plane_points(points)
+        z = self._heights(boundary, xy) - number("depth", depth, "m")
+        return np.column_stack([xy, z])
+
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        """Return z of a boundary at points (n, 2)."""
+        raise NotImplementedError
+
+    @alone
     def add_receivers(
         self,
         points: ArrayLike,
@@ -264,6 +309,8 @@ class Simulation(Fixed, Pictures):
         every: int = 1,
         name: str | None = None,
         side: Any = None,
+        on: str | None = None,
+        depth: float = 0.0,
     ) -> Receivers:
         """Record fields at points (n, 3) [m] now and after every `every` steps.
 
@@ -284,6 +331,10 @@ class Simulation(Fixed, Pictures):
             On a mesh, the side of which the values are at points where the material or the tag jumps: a
             direction in which it lies, or the name of its tag. If omitted, that of the cell with the lowest
             number there, which `Mesh.locate` gives.
+        on : str, optional
+            A boundary, such as "top", onto which points (n, 2) are put, see `snap`.
+        depth : float
+            With `on`, how far below it [m].
 
         Returns
         -------
@@ -300,6 +351,12 @@ class Simulation(Fixed, Pictures):
         cells of one material and tag that share the point, those across a periodic side among them, weighted
         as point sources are (`PointForce`): there both are transposes of each other.
         """
+        if on is not None:
+            points = self.snap(points, on, depth)
+        elif depth:
+            raise ArgumentError(
+                f"depth is {depth}, without on=; expected the name of a boundary, such as 'top'"
+            )
         array, placed = self._points.place(points, "receiver", side)
         channels = self._points.channels(fields)
         every = integer("every", every, 1, 2**31 - 1)
