@@ -36,6 +36,7 @@ from .method.far_field import FarField
 from .method.fd import FD
 from .method.receiver import Receivers
 from .method.sem import SEM
+from .problem.array import Array
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -60,6 +61,7 @@ __all__ = [
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
+    "Array",
     "BusyError",
     "CompileError",
     "CurrentDipole",

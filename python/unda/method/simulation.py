@@ -243,7 +243,10 @@ class Simulation(Fixed, Pictures):
         self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
         if sources:
             terms, parts = self._points.terms(sources)
-            added = [(one, self._stepping.amplitude(one)) for one in parts]
+            known = {
+                key: self._stepping.amplitude(one) for key, one in {id(one): one for one in parts}.items()
+            }
+            added = [(one, known[id(one)]) for one in parts]
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
         for one in sources:

@@ -90,8 +90,8 @@ class Solver:
     process : int
         In which it was made.
     sources, waves, groups : list
-        What was added: each point source and its amplitude; each plane wave, its wave function and number of
-        faces; all receivers and the channels that they take.
+        What was added: each point source and its amplitude, of an `Array` one for each point; each plane
+        wave, its wave function and number of faces; all receivers and the channels that they take.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -186,7 +186,7 @@ class Solver:
 
     def whole_sources(self) -> list[Any]:
         """Return the point sources as they were added, without the parts that a method has made of some."""
-        return [source for source, _ in self.sources if source._whole is None]
+        return list({id(source): source for source, _ in self.sources if source._whole is None}.values())
 
     def settle(self) -> None:
         """Complete the lists after an exception of a signal handler during the last addition, or clearing."""

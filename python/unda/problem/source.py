@@ -58,6 +58,18 @@ class Source(Fixed):
             raise ArgumentError(f"f is {_short(f)}; expected a time function or a callable f(t)")
         self.f = f
 
+    def places(self) -> NDArray[np.float64]:
+        """Return where it stands [m], (1, 3); of an `Array` its points."""
+        return np.array([self.position])
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the factor of the rates at each of its places: 1, or an array's weights."""
+        return np.ones(1)
+
+    def at_point(self, physics: str) -> Source:
+        """Return the source at one of its places: itself, unless it is an `Array`."""
+        return self
+
     def rates(self, medium: Medium, cell: int, mesh: Any = None) -> dict[str, float]:
         """Return the source's contribution to dq/dt of each field that it drives, per unit of f and per m3.
 
