@@ -36,6 +36,7 @@ from .method.far_field import FarField
 from .method.fd import FD
 from .method.receiver import Receivers
 from .method.sem import SEM
+from .problem.array import Array
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -45,7 +46,7 @@ from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
+from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
 from .sweep import sweep
 
 __version__ = _version()
@@ -60,6 +61,7 @@ __all__ = [
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
+    "Array",
     "BusyError",
     "CompileError",
     "CurrentDipole",
@@ -85,6 +87,7 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "chirp",
     "device_limits",
     "devices",
     "exact",
@@ -98,7 +101,9 @@ __all__ = [
     "sampled",
     "scatter",
     "smooth_bump",
+    "step",
     "sweep",
+    "tone_burst",
 ]
 
 
