@@ -5,8 +5,8 @@ They outlive their simulation and pickle without it. Not here: recording (csrc/s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
-from typing import Any
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,6 +63,9 @@ class Channels:
 
 class Receivers(Fixed):
     """Traces recorded by a simulation; made by ``sim.add_receivers``.
+
+    ``rec["p"]`` are the traces of a field; ``rec[3]``, ``rec[:10]`` and ``rec[[0, 5]]`` receivers of these
+    points; ``len(rec)`` is their number, ``for one in rec`` goes through them.
 
     Attributes
     ----------
@@ -177,9 +180,57 @@ class Receivers(Fixed):
             raise ArgumentError(f"field {name!r} was not recorded; there are {list(self.fields)}")
         return self.fields.index(name)
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        """Traces of a field (num_point, num_sample)."""
-        return np.ascontiguousarray(self._all()[:, :, self._index(name)].T)
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Receivers]:
+        """Each point, as receivers of one."""
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a field was recorded."""
+        return isinstance(name, str) and name in self.fields
+
+    def __array__(self, *given: Any, **options: Any) -> np.ndarray:
+        raise TypeError(f"{self!r} is no array; those of its fields are, such as rec[{self.fields[0]!r}]")
+
+    @overload
+    def __getitem__(self, which: str) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, which: Any) -> Receivers: ...
+
+    def __getitem__(self, which: Any) -> Any:
+        """Traces of a field (num_point, num_sample); of a number, slice or index array the receivers there.
+
+        These have the samples so far, and record no others.
+        """
+        if not isinstance(which, str):
+            return self._some(which)
+        return np.ascontiguousarray(self._all()[:, :, self._index(which)].T)
+
+    def _some(self, which: Any) -> Receivers:
+        try:
+            rows = np.atleast_1d(np.arange(len(self))[which])
+        except IndexError:
+            rows = np.empty((0, 0))
+        if rows.ndim != 1:
+            raise IndexError(
+                f"receivers[{which!r}]: there are {len(self)} points; expected a number, a slice or a list "
+                f"of numbers, or the name of a field, one of {list(self.fields)}"
+            )
+        side: Any = self.side
+        if np.ndim(side) == 2:
+            side = [side[i] for i in rows]
+        some = Receivers(
+            self.points[rows], self.fields, units=self.units, every=self.every, dt=self._dt,
+            dtype=self._dtype, config=self.config, name=self.name, lags=self._lags, side=side,
+        )  # fmt: skip
+        some._bind = self._bind
+        some.clear(self._t0, self._step)
+        some.put(0, self._all()[:, rows])
+        return some
 
     def spectrum(self, name: str, frequency: ArrayLike) -> np.ndarray:
         """Return the Fourier transform of the traces of a field, integral of q exp(+i omega t) dt.
@@ -318,20 +369,94 @@ class Receivers(Fixed):
 
         save_receivers(self, path)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the traces; returns the matplotlib axes."""
-        import matplotlib.pyplot as plt
+    def plot(
+        self,
+        kind: Literal["traces", "wiggle", "image"] = "traces",
+        field: str | Sequence[str] | None = None,
+        *,
+        gain: float | Literal["trace"] | Callable[[np.ndarray], Any] = 1.0,
+        ax: Any = None,
+        **matplotlib: Any,
+    ) -> Any:
+        """Draw the traces; needs matplotlib.
 
-        ax = ax or plt.subplots()[1]
-        for field in self.fields:
-            for point, trace in zip(self.points, self[field], strict=True):
-                place = ", ".join(f"{x:g}" for x in point)
-                ax.plot(self.t, trace, label=f"{field} at ({place})")
-        ax.set_xlabel("t [s]")
-        ax.set_ylabel(", ".join(f"{field} [{self.units[field]}]" for field in self.fields))
-        if 0 < len(self.points) * len(self.fields) <= 8:
-            ax.legend()
-        return ax
+        Parameters
+        ----------
+        kind : {"traces", "wiggle", "image"}
+            Lines over time; traces side by side where their points are, time downwards, filled where they are
+            positive; the same as colours. Places are the coordinate that varies, or the distance from the
+            first point along a line, or numbers.
+        field : str or sequence of str, optional
+            What was recorded; "traces": by default all of it. The others draw one.
+        gain : float, "trace" or callable
+            A factor: at 1 the largest wiggle reaches its neighbour, and colours end as those of
+            `DG.movie` (three quarters of the sum of abs(values) lie below). "trace": each trace is divided by
+            its largest value. A function of time [s], such as ``lambda t: t**2``: a factor of each sample.
+        ax : matplotlib axes, optional
+        **matplotlib
+            For ``ax.plot`` (traces, wiggle) or ``ax.pcolorfast`` (image): color, linewidth, cmap, vmax, ...
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ArgumentError
+            Unknown kinds or fields, no samples, a gain that is no positive number.
+
+        Examples
+        --------
+        >>> rec.plot("wiggle", "vz", gain=2.0, color="navy")  # doctest: +SKIP
+        >>> rec.plot(kind="image", field="p", gain=lambda t: t)  # doctest: +SKIP
+        """
+        from ..io.trace_plots import plot
+
+        return plot(self, kind, field, gain, ax, matplotlib)
+
+    def spectrogram(
+        self,
+        field: str | None = None,
+        point: int = 0,
+        *,
+        width: float | None = None,
+        ax: Any = None,
+        **matplotlib: Any,
+    ) -> Any:
+        """Draw which frequencies a trace has when; needs matplotlib.
+
+        The one-sided power spectral density of windows (Hann) that overlap by 15/16, in decibels: over a
+        window its integral over frequencies is the mean square of the trace there.
+
+        Parameters
+        ----------
+        field : str, optional
+            What was recorded; may be omitted if that is one.
+        point : int
+            Number of the receiver.
+        width : float, optional
+            Duration of a window [s]: frequencies are told apart from about 2 / width on. An eighth of the
+            trace if omitted.
+        ax : matplotlib axes, optional
+        **matplotlib
+            For ``ax.pcolorfast``: cmap, vmin and vmax [dB], ...
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ArgumentError
+            If the field was not recorded, or there are less than 16 samples, or 8 in a window.
+
+        Examples
+        --------
+        >>> rec.spectrogram("vz", 3, width=0.5).set_ylim(0, 20)  # doctest: +SKIP
+        """
+        from ..io.trace_plots import spectrogram
+
+        return spectrogram(self, field, point, width, ax, matplotlib)
 
     def __repr__(self) -> str:
         return f"Receivers({len(self.points)} points, fields {list(self.fields)}, {self.num_sample} samples)"
