@@ -369,6 +369,147 @@ class Receivers(Fixed):
 
         save_receivers(self, path)
 
+    # ---- other packages
+
+    def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
+        """Return the traces as a dataset of xarray; needs xarray.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            All that were recorded if omitted.
+
+        Returns
+        -------
+        xarray.Dataset
+            A variable (receiver, time) for each field, with its unit in ``attrs["units"]``; of v and H on
+            staggered grids ``attrs["time_offset"]`` [s] is to be added to their times. Coordinates: receiver
+            (its number), time [s], x, y, z of the receivers [m]. ``attrs``: config as JSON, every, name. The
+            samples are those of ``rec[field]``, bit for bit.
+
+        Examples
+        --------
+        >>> rec.to_xarray().p.sel(time=0.3, method="nearest")  # doctest: +SKIP
+        """
+        from ..io.labelled import traces
+
+        return traces(self, fields)
+
+    def to_obspy(
+        self,
+        fields: str | Sequence[str] | None = None,
+        *,
+        starttime: Any = None,
+        network: str = "XX",
+        station: str = "",
+        channels: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Return the traces as a stream of ObsPy; needs obspy.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            All that were recorded if omitted.
+        starttime : obspy.UTCDateTime or what makes one, optional
+            When t = 0 is; 1970-01-01 if omitted.
+        network : str
+            Code of the network.
+        station : str
+            How codes of stations begin; the receivers' numbers follow, five letters in all.
+        channels : dict of str to str, optional
+            Codes of channels by field, such as ``{"vz": "BXZ"}``. By default VZ of vz, P, SXX, ...
+
+        Returns
+        -------
+        obspy.Stream
+            A trace for each field and point; ``trace.stats.unda`` has field, unit, x, y, z [m].
+
+        Examples
+        --------
+        >>> rec.to_obspy("vz").filter("lowpass", freq=5.0).plot()  # doctest: +SKIP
+        """
+        from ..io.seismic import to_obspy
+
+        return to_obspy(self, fields, starttime, network, station, channels)
+
+    def write_miniseed(
+        self,
+        path: Any,
+        fields: str | Sequence[str] | None = None,
+        *,
+        starttime: Any = None,
+        network: str = "XX",
+        station: str = "",
+        channels: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write a miniSEED file; needs obspy.
+
+        Samples keep their precision and their bits. The format has times to a microsecond, and sample rates
+        as float32, to 6e-8 of themselves; it has no positions and no units.
+
+        Parameters
+        ----------
+        path : str or Path
+        fields, starttime, network, station, channels
+            As for `to_obspy`.
+
+        Raises
+        ------
+        ArgumentError
+            If the samples are 2 µs apart or less.
+        FileError
+            If it cannot be written; a file of that name is then as it was.
+
+        Examples
+        --------
+        >>> rec.write_miniseed("shot.mseed", "vz")  # doctest: +SKIP
+        """
+        from ..io.seismic import write_miniseed
+
+        write_miniseed(
+            self, path, fields=fields, starttime=starttime, network=network, station=station,
+            channels=channels,
+        )  # fmt: skip
+
+    def write_segy(
+        self, path: Any, field: str | None = None, *, source: Any = None, dt: float | None = None
+    ) -> None:
+        """Write the traces of a field to a SEG-Y file (revision 1, IEEE float32); needs segyio.
+
+        Parameters
+        ----------
+        path : str or Path
+        field : str, optional
+            What was recorded; may be omitted if that is one.
+        source : Source or array_like, shape (3,), optional
+            The shot, for its position [m], the offsets and midpoints.
+        dt : float, optional
+            Write samples at multiples of dt [s], interpolated by splines of degree 5: a wave of n samples a
+            period is off by at most 4/pi (2/n)^6, 8e-5 for n = 10. SEG-Y has sample intervals of whole
+            microseconds and starts of whole milliseconds; without `dt` others are refused.
+
+        Raises
+        ------
+        ArgumentError
+            If SEG-Y cannot hold sample interval, start, number of samples (32767) or positions.
+        FileError
+            If it cannot be written; a file of that name is then as it was.
+
+        Notes
+        -----
+        float32 samples keep their bits. Positions [m]: receivers in bytes 81 and 85, their z as elevation in
+        41; the source in 73, 77 and 45; midpoints in 181 and 185 (receivers, without a source). They are
+        integers, with the scalar in 71 (69 of elevations) that makes them exact, or the finest that there is,
+        1e-4 m up to 214 km. The offset in byte 37 is rounded to metres.
+
+        Examples
+        --------
+        >>> rec.write_segy("shot.sgy", "p", source=source, dt=0.002)  # doctest: +SKIP
+        """
+        from ..io.seismic import write_segy
+
+        write_segy(self, path, field, source, dt)
+
     def plot(
         self,
         kind: Literal["traces", "wiggle", "image"] = "traces",
