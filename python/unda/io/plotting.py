@@ -13,6 +13,7 @@ import numpy as np
 
 from .._check import field_names, number
 from .._extra import extra
+from .._units import plain
 from ..errors import ArgumentError
 
 _SAMPLES = 2_000_000  # values from which a scale of colours is computed
@@ -135,7 +136,7 @@ def plot_slice(
 ) -> Any:  # fmt: skip
     """Draw fields on planes whose coordinate is not None; see `Pictures.plot_slice`."""
     names = field_names(field, tuple(sim._points.traces)) if _several(field) else (field,)
-    given = {name: value for name, value in coordinates.items() if value is not None}
+    given = {name: plain(name, one, "m") for name, one in coordinates.items() if one is not None}
     many = next((name for name, value in given.items() if _several(value)), None)
     where = [{**given, many: value} for value in given[many]] if many else [given]
     planes = [[chosen_plane(sim, name, one, num) for one in where] for name in names]

@@ -139,7 +139,7 @@ def _whole(what: str, value: float) -> int:
     if abs(value - found) > 1e-6 * max(1.0, abs(found)) or not low <= found <= _MOST:
         raise ArgumentError(
             f"the {what} of the samples is {value:.9g} {unit}; expected a whole number of {unit}, {low} to "
-            f"{_MOST}, which is what SEG-Y has: dt=0.001 writes samples interpolated at multiples of 0.001 s, "
+            f"{_MOST}, which is what SEG-Y has: dt=0.001 writes samples interpolated at multiples of 1 ms, "
             "or make the simulation with sample_dt="
         )
     return found

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._check import call_at, field_names, field_values
 from .._fixed import Fixed
+from .._units import plain
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import Medium, group_of
 
@@ -268,7 +269,7 @@ class Receivers(Fixed):
         (1, 2)
         """
         column = self._index(name)
-        f = np.asarray(frequency, dtype=np.float64)
+        f = np.asarray(plain("frequency", frequency, "Hz"), dtype=np.float64)
         if f.ndim > 1:
             raise ArgumentError(f"frequency has shape {f.shape}; expected a number or (num_frequency,)")
         if self.num_sample < 2:
