@@ -41,10 +41,11 @@ def plain(name: str, value: Any, unit: str | None) -> Any:
         return value
     if _is_quantity(value):
         return _magnitude(name, value, unit)
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain(name, part, unit) for part in value]
+    if isinstance(value, (list, tuple)) or (
+        isinstance(value, np.ndarray) and value.dtype == object and value.ndim
+    ):
+        parts = [plain(name, part, unit) for part in value]
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
     return value
 
 

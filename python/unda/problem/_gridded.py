@@ -96,8 +96,8 @@ class Gridded:
             if beyond.any():
                 raise ArgumentError(
                     f"{self.name} is a DataArray from {axis[0]:g} to {axis[-1]:g} m along {'xyz'[column]} "
-                    f"and is wanted at {float(at[beyond].flat[0]):g} m, at {int(beyond.sum())} places beyond; "
-                    "expected one that covers all: array.pad(..., mode='edge') with its coordinates"
+                    f"and is wanted at {float(at[beyond].flat[0]):g} m, at {int(beyond.sum())} places "
+                    "beyond; expected one that covers all: array.pad(..., mode='edge') with its coordinates"
                 )
             inside.append(np.clip(at, axis[0], axis[-1]))
         return np.asarray(self._between(np.stack(inside, axis=-1)))
