@@ -68,6 +68,11 @@ class Results(list[SweepResult]):
             for row in rows
         )
 
+    def _repr_html_(self) -> str:
+        from .io.html import results
+
+        return results(self)
+
     def to_dataframe(self) -> Any:
         """Return the cases and their values as a table of pandas, a row each; needs pandas.
 

@@ -603,6 +603,11 @@ class Receivers(Fixed):
     def __repr__(self) -> str:
         return f"Receivers({len(self.points)} points, fields {list(self.fields)}, {self.num_sample} samples)"
 
+    def _repr_html_(self) -> str:
+        from ..io.html import receivers
+
+        return receivers(self)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bind": None}
 

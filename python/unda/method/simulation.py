@@ -606,8 +606,8 @@ class Simulation(Fixed, Pictures):
         -------
         ndarray or DeviceArray
             On the CPU a NumPy array. On a CUDA device an array in its memory, of several devices in that of
-            the first, which ``torch.from_dlpack``, ``cupy.from_dlpack`` and ``cupy.asarray`` take without a copy;
-            ``numpy()`` reads it back. Where processes share the problem, what each of them has.
+            the first, which ``torch.from_dlpack``, ``cupy.from_dlpack`` and ``cupy.asarray`` take without a
+            copy; ``numpy()`` reads it back. Where processes share the problem, what each of them has.
 
         Raises
         ------
@@ -701,3 +701,8 @@ class Simulation(Fixed, Pictures):
             f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
             f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )
+
+    def _repr_html_(self) -> str:
+        from ..io.html import simulation
+
+        return simulation(self)

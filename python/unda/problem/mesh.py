@@ -429,6 +429,11 @@ class Mesh(Fixed):
             f"tags {list(self.tag_names)}, boundaries {list(self.boundary_names)})"
         )
 
+    def _repr_html_(self) -> str:
+        from ..io.html import mesh
+
+        return mesh(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         faces, ids = self.boundary_faces, self.boundary_ids
         boundaries = {name: faces[ids == i] for i, name in enumerate(self.boundary_names)}
