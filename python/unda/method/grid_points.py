@@ -44,7 +44,7 @@ class GridPoints(Points):
     def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:
             points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
         for i in np.flatnonzero(~self._grid.contains(array))[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
             far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, self._grid.upper))
