@@ -46,7 +46,7 @@ from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
-from .sweep import sweep
+from .sweep import iter_sweep, sweep
 
 __version__ = _version()
 
@@ -89,6 +89,7 @@ __all__ = [
     "devices",
     "exact",
     "gaussian",
+    "iter_sweep",
     "load",
     "load_receivers",
     "mapped_mesh",

@@ -11,11 +11,10 @@ def test_the_self_test_passes_on_the_processor_and_covers_each_method_and_physic
     assert main(["info", "--test", "--device", "cpu", "--json"]) == 0
     test = json.loads(capsys.readouterr().out)["test"]
     assert test["device"] == "cpu" and test["passed"]
-    assert {row["case"] for row in test["cases"]} == {
-        *(f"DG {shape} {physics}" for shape in ("tet", "hex") for physics in ("acoustic", "elastic", "maxwell")),
-        "SEM hex acoustic", "SEM hex elastic", "FD scalar acoustic",
-        *(f"FD staggered {physics}" for physics in ("acoustic", "elastic", "maxwell")),
-    }  # fmt: skip
+    ways = "DG tet", "DG hex", "SEM hex", "FD scalar", "FD staggered"
+    every = {f"{way} {physics}" for way in ways for physics in ("acoustic", "elastic", "maxwell")}
+    there_is_none = {"SEM hex maxwell", "FD scalar elastic", "FD scalar maxwell"}
+    assert {row["case"] for row in test["cases"]} == every - there_is_none
     assert test["seconds"] < 5
 
 
