@@ -46,6 +46,7 @@ from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
+from .study.convergence import Convergence, convergence
 from .sweep import iter_sweep, sweep
 
 __version__ = _version()
@@ -62,6 +63,7 @@ __all__ = [
     "ArgumentError",
     "BusyError",
     "CompileError",
+    "Convergence",
     "CurrentDipole",
     "Damping",
     "DeviceError",
@@ -85,6 +87,7 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "convergence",
     "device_limits",
     "devices",
     "exact",

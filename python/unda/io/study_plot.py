@@ -98,3 +98,16 @@ def plot_results(
     if missing:
         ax.set_title(f"{missing} of {len(results)} cases failed or have no {x}, {y}", fontsize="small")
     return ax
+
+
+def plot_convergence(found: Any, field: str, ax: Any, matplotlib: Mapping[str, Any]) -> Any:
+    """Draw errors over mesh sizes; see `Convergence.plot`."""
+    ax = new_axes(ax, "plot()")
+    for degree, order in found.orders(field).items():
+        h, error = found.curve(degree, field)
+        ax.loglog(
+            h, error, **{"marker": "o", "label": f"degree {degree}, order {order:.2f}"} | dict(matplotlib)
+        )
+    ax.set(xlabel="h [m]", ylabel="error" if field == "error" else f"relative L2 error of {field}")
+    ax.legend()
+    return ax
