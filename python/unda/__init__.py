@@ -47,7 +47,8 @@ from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
-from .sweep import sweep
+from .study.convergence import Convergence, convergence
+from .sweep import iter_sweep, sweep
 
 __version__ = _version()
 
@@ -64,6 +65,7 @@ __all__ = [
     "Array",
     "BusyError",
     "CompileError",
+    "Convergence",
     "CurrentDipole",
     "Damping",
     "DeviceError",
@@ -88,10 +90,12 @@ __all__ = [
     "VolumeInjection",
     "box_mesh",
     "chirp",
+    "convergence",
     "device_limits",
     "devices",
     "exact",
     "gaussian",
+    "iter_sweep",
     "load",
     "load_receivers",
     "mapped_mesh",
