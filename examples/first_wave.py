@@ -1,4 +1,7 @@
-"""A point source under a free surface, in a mesh made with Gmsh, against the exact solution.
+"""A first wave, against the exact solution
+========================================
+
+A point source under a free surface, in a mesh made with Gmsh, against the exact solution.
 
 Prints the relative error of each trace and fails if one is above 1 %. Writes first_wave.npz and, where
 matplotlib is installed, first_wave.png.

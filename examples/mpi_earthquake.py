@@ -1,4 +1,7 @@
-"""An earthquake in many processes: a moment tensor in solid layers, each process with a part of the mesh.
+"""An earthquake in many processes
+===============================
+
+An earthquake in many processes: a moment tensor in solid layers, each process with a part of the mesh.
 
 All processes run these lines. Process 0 makes the mesh and keeps the whole of it; seismograms are whole in
 each. The first process then runs the same problem alone, and both must agree to the last bit, or the run

@@ -1,4 +1,7 @@
-"""A plane wave on a perfectly conducting sphere: the bistatic radar cross-section against Mie's.
+"""A plane wave on a conducting sphere
+===================================
+
+A plane wave on a perfectly conducting sphere: the bistatic radar cross-section against Mie's.
 
 The cells hold the scattered field; on the sphere its sum with the wave has no tangential E. Its spectrum at
 one frequency on a sphere around becomes the field far away. The sphere of the mesh has flat facets inside of

@@ -1,4 +1,7 @@
-"""One wave on two devices: the traces are those of one, bit for bit.
+"""One wave on two devices
+=======================
+
+One wave on two devices: the traces are those of one, bit for bit.
 
 Needs a CUDA device; a single one has both parts, which shows the same but is no faster. What travels between
 them, and when: docs/scaling.md. --quick: a small box, for tests.
