@@ -9,12 +9,11 @@ Sample run: python examples/first_wave.py        (--quick: coarser and shorter, 
 """
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import unda
 
-MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "two_layers.msh"
+MESH = unda.datasets.path("two_layers.msh")
 
 
 def simulate(path, degree, until):

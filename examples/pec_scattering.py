@@ -15,12 +15,11 @@ Sample run: python examples/pec_scattering.py        (--quick: degree 1, for the
 """
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import unda
 
-MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "pec_sphere.msh"
+MESH = unda.datasets.path("pec_sphere.msh")
 RADIUS, SIZE = 1.0, 3.0  # of the sphere [m]; wavenumber times radius
 FREQUENCY = SIZE / RADIUS / (2 * np.pi)  # in units where light goes one metre a second
 VACUUM = unda.Maxwell(eps=1.0, mu=1.0)
