@@ -1,8 +1,8 @@
-"""Run the notebooks in an empty folder and store their outputs, small: pictures of few colours, no progress bars.
+"""Run the notebooks in an empty folder and store their outputs, small: few colours, no progress bars.
 
-A notebook's metadata say from what cells its outputs were made: tests/project/test_notebooks.py sees when they are out
-of date, and those that are not are left alone. Sample run: python docs/run_notebooks.py [--all] [NOTEBOOK ..]
-(needs the extra `docs`).
+A notebook's metadata say from what cells its outputs were made: tests/project/test_notebooks.py sees when
+they are out of date, and those that are not are left alone.
+Sample run: python docs/run_notebooks.py [--all] [NOTEBOOK ..]   (needs the extra `docs`).
 """
 
 import argparse
@@ -54,6 +54,20 @@ def smaller(data):
     return base64.b64encode(made.getvalue()).decode() + "\n"
 
 
+def fewer(data):
+    """Return a GIF of every third frame, in few colours and half as wide."""
+    from PIL import Image, ImageSequence
+
+    film = Image.open(io.BytesIO(base64.b64decode(data)))
+    size = film.width // 2, film.height // 2
+    frames = [frame.convert("RGB").resize(size, Image.LANCZOS) for frame in ImageSequence.Iterator(film)][::3]
+    small = [frame.quantize(16, dither=Image.Dither.NONE) for frame in frames]
+    made = io.BytesIO()
+    time = 3 * film.info.get("duration", 50)
+    small[0].save(made, "GIF", save_all=True, append_images=small[1:], duration=time, loop=0, optimize=True)
+    return base64.b64encode(made.getvalue()).decode() + "\n"
+
+
 def shrink(notebook):
     """Keep what pages show: text that was printed, results, pictures."""
     for cell in notebook.cells:
@@ -67,6 +81,8 @@ def shrink(notebook):
                 continue
             if "image/png" in data:
                 data["image/png"] = smaller(data["image/png"])
+            if "image/gif" in data:
+                data["image/gif"] = fewer(data["image/gif"])
             output.pop("metadata", None) if output.output_type == "stream" else None
             kept.append(output)
         if cell.cell_type == "code":
