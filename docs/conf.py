@@ -47,7 +47,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc says types, in words
 autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # "mesh, medium" are two names
 napoleon_use_rtype = False
 
 # ---- examples: pages from their text and code, pictures by example_pictures

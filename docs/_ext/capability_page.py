@@ -42,7 +42,7 @@ def by_method(what, values):
             [value, *(YES if known(what, value, method, physics) else NO for method in methods)]
             for value in values
         ]
-        made += [nodes.rubric("", name), grid([name, *methods], [line for line in lines if YES in line])]
+        made += [grid([name, *methods], [line for line in lines if YES in line])]
     return made
 
 

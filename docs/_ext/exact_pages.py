@@ -45,7 +45,7 @@ class Solutions(Directive):
         env = self.state.document.settings.env
         lines = []
         for name in SOLUTIONS:
-            first = unda.exact.__dict__[name].__doc__.split("\n")[0]
+            first = unda.exact.__dict__[name].__doc__.split("\n")[0].replace("`", "")
             picture = HERE / "pictures" / f"exact_{name}.png"
             image = f'<img src="_images/exact_{name}.png" alt="">' if picture.is_file() else ""
             if image:

@@ -13,6 +13,8 @@ from sphinx.transforms import SphinxTransform
 
 #: Files outside docs/ that a page of the site includes.
 INCLUDED = {"CONVENTIONS.md": "conventions", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changes"}
+#: Text in these stays as it is.
+LEFT_ALONE = (nodes.literal, nodes.literal_block, nodes.reference, nodes.raw, pending_xref)
 BARE = re.compile(r"\bdocs/\w+\.md\b")
 
 
@@ -43,9 +45,10 @@ class PageLinks(SphinxTransform):
             if target and not isinstance(literal.parent, nodes.reference) and target != self.env.docname:
                 literal.replace_self(self.link(target, literal.deepcopy()))
         for text in list(self.document.findall(nodes.Text)):
-            if isinstance(
-                text.parent, (nodes.literal, nodes.literal_block, nodes.reference, nodes.raw, pending_xref)
-            ):
+            if isinstance(text.parent, LEFT_ALONE):
+                continue
+            if text.astext() == " -- ":  # between a parameter and what it is
+                text.parent.replace(text, nodes.Text(" – "))
                 continue
             parts, begin = [], 0
             for one in BARE.finditer(text.astext()):
@@ -58,17 +61,10 @@ class PageLinks(SphinxTransform):
                 text.parent.replace(text, [*parts, nodes.Text(text.astext()[begin:])])
 
     def link(self, target, inner):
-        """Return a reference to a page."""
-        made = pending_xref(
-            "",
-            inner,
-            refdomain="std",
-            reftype="doc",
-            reftarget=f"/{target}",
-            refexplicit=True,
-            refdoc=self.env.docname,
-        )
-        return made
+        """Return a reference to a page: by its title, or as the path of an example or notebook."""
+        where = {"refdoc": self.env.docname, "reftarget": f"/{target}"}
+        path = target.startswith(("gallery/", "notebooks/"))
+        return pending_xref("", inner, refdomain="std", reftype="doc", refexplicit=path, **where)
 
 
 def setup(app):
