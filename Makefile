@@ -248,4 +248,5 @@ check: lint test ## lint, then the default tests
 
 clean: ## remove what was built (.venv stays)
 	rm -rf build dist python/unda_waves.egg-info $(LIBRARY) $(BINDING)
+	rm -rf docs/api docs/gallery docs/notebooks docs/solutions docs/sg_execution_times.rst
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
