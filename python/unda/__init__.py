@@ -9,7 +9,7 @@ The path says what is inside: `problem` (meshes, media, boundaries, sources), `m
 receivers), `io` (files and pictures), `exact` (solutions to compare with).
 """
 
-from . import exact
+from . import datasets, exact
 from ._core import version as _version
 from .errors import (
     AccuracyWarning,
@@ -91,6 +91,7 @@ __all__ = [
     "box_mesh",
     "chirp",
     "convergence",
+    "datasets",
     "device_limits",
     "devices",
     "exact",

@@ -92,13 +92,7 @@ class GridPoints(Points):
 
     def channels(self, fields: Iterable[str] | None) -> Channels:
         """See `Points`."""
-        values = [
-            name
-            for name, one in self.medium.derived.items()
-            if all(field in self._scheme.fields and not derivative for _, field, derivative in one.terms)
-        ]
-        known = (*self._scheme.fields, *values)
-        names = field_names(self._scheme.fields if fields is None else fields, known)
+        names = field_names(self._scheme.fields if fields is None else fields, self._scheme.recorded)
         self._same("recorded fields", names)
         return Channels(self.medium, names)
 

@@ -40,6 +40,8 @@ class MeshPoints(Points):
     degree : int
     """
 
+    no_waves = ""
+
     def __init__(
         self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
     ) -> None:

@@ -316,10 +316,10 @@ class Receivers(Fixed):
         Returns
         -------
         ndarray, shape (num_point,)
-            sqrt(sum (q - q_other)^2 / sum |Q_other|^2), the worst over the fields. Q is the vector or tensor
-            that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured by
-            the others, recorded or not. Of other receivers those count that they recorded. inf where Q_other
-            is 0 and q is not.
+            ``sqrt(sum (q - q_other)^2 / sum |Q_other|^2)``, the worst over the fields. Q is the vector or
+            tensor that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured
+            by the others, recorded or not. Of other receivers those count that they recorded. inf where
+            Q_other is 0 and q is not.
 
         Raises
         ------
