@@ -660,13 +660,18 @@ class Simulation(Fixed, Pictures):
             Points outside the mesh, unknown fields.
         """
         placed = self._points.place(points, "point", side)[1]
+        channels = self._of_state(fields, placed)
+        values = self._sample_at(channels, placed)
+        return dict(zip(channels.names, values.T, strict=True))
+
+    def _of_state(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
+        """Return the channels of fields that a state has; raise if one is an integral over time."""
         channels = self._points.channels(fields, placed)
         if channels.integrated:
             raise ArgumentError(
                 f"{list(channels.integrated)} are integrals over time, which receivers record"
             )
-        values = self._sample_at(channels, placed)
-        return dict(zip(channels.names, values.T, strict=True))
+        return channels
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
         """Return (num_point, channels) at points whose cells are known, as `Points.place` gives them."""
