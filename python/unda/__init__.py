@@ -9,7 +9,7 @@ The path says what is inside: `problem` (meshes, media, boundaries, sources), `m
 receivers), `io` (files and pictures), `exact` (solutions to compare with).
 """
 
-from . import exact
+from . import datasets, exact
 from ._core import version as _version
 from .errors import (
     AccuracyWarning,
@@ -47,7 +47,8 @@ from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
-from .sweep import sweep
+from .study.convergence import Convergence, convergence
+from .sweep import iter_sweep, sweep
 
 __version__ = _version()
 
@@ -64,6 +65,7 @@ __all__ = [
     "Array",
     "BusyError",
     "CompileError",
+    "Convergence",
     "CurrentDipole",
     "Damping",
     "DeviceError",
@@ -88,10 +90,13 @@ __all__ = [
     "VolumeInjection",
     "box_mesh",
     "chirp",
+    "convergence",
+    "datasets",
     "device_limits",
     "devices",
     "exact",
     "gaussian",
+    "iter_sweep",
     "load",
     "load_receivers",
     "mapped_mesh",

@@ -506,6 +506,30 @@ class FD(Simulation):
 
         write_vti(self, path, fields, series)
 
+    def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
+        """Return fields as a dataset of xarray; needs xarray.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            Fields, and parameters of the medium such as "c"; all fields if omitted.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables as `get` has them, along x, y, z, or x_half, .. where their positions lie between nodes;
+            ``attrs["units"]`` of each is its unit, staggered v's and H's ``attrs["time_offset"]`` [s] is to
+            be added to the time. Coordinates [m]. ``attrs`` of the dataset: time [s], and config as JSON.
+            Where processes share the problem: in process 0; None in the others.
+
+        Examples
+        --------
+        >>> sim.to_xarray(["p", "c"]).p.sel(y=500.0, method="nearest").plot()  # doctest: +SKIP
+        """
+        from ..io.labelled import grid_fields
+
+        return self._together("to_xarray", lambda: grid_fields(self, fields))
+
     def check(self) -> Report:
         """Look for common mistakes before the first step.
 

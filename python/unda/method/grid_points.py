@@ -44,7 +44,7 @@ class GridPoints(Points):
     def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:
             points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
         for i in np.flatnonzero(~self._grid.contains(array))[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
             far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, self._grid.upper))
@@ -101,13 +101,8 @@ class GridPoints(Points):
 
     def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
         """See `Points`."""
-        values = [
-            name
-            for name, one in {**self.medium.derived, **self.medium.motions}.items()
-            if all(field in self._scheme.fields and not derivative for _, field, derivative in one.terms)
-        ]
-        known = (*self._scheme.fields, *values)
-        names = field_names(single_names(self._scheme.fields if fields is None else fields), known)
+        chosen = single_names(self._scheme.fields if fields is None else fields)
+        names = field_names(chosen, self._scheme.recorded)
         self._same("recorded fields", names)
         return Channels(self.medium, names, lambda: self.at_points(placed))
 

@@ -40,6 +40,8 @@ class MeshPoints(Points):
     degree : int
     """
 
+    no_waves = ""
+
     def __init__(
         self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
     ) -> None:
@@ -53,7 +55,7 @@ class MeshPoints(Points):
     def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
         if isinstance(points, Sequence) and len(points) == 0:
             points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
         sites = _sites.find(self._mesh, array, self._degree)
         for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])

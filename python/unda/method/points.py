@@ -6,7 +6,7 @@ A simulation has one; `mesh_points.MeshPoints` and `grid_points.GridPoints` are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,7 @@ class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""
 
     has_outer = False  # whether boundaries have outer values
+    no_waves: ClassVar[str] = "FD takes no plane waves"  # why; empty where they are taken
     value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 
@@ -85,7 +86,7 @@ class Points:
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """Return elements, faces and signs where a plane wave is given, and the wave."""
-        raise ArgumentError("FD takes no plane waves")
+        raise ArgumentError(self.no_waves)
 
     def forget_waves(self) -> None:
         """Forget the waves."""

@@ -26,6 +26,7 @@ from .sem_motion import Motion
 class SemPoints(MeshPoints):
     """Where sources and receivers of SEM stand, and what they are there; see `MeshPoints`."""
 
+    no_waves = "SEM takes no incident waves; start from a wave: sim.set(unda.exact.plane_wave(..))"
     fields: SemFields
     _floating: frozenset[int] = frozenset()  # ids of forces in fluids
 
@@ -66,9 +67,7 @@ class SemPoints(MeshPoints):
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """See `Points`."""
-        raise ArgumentError(
-            "SEM takes no incident waves; start from a wave in the mesh: sim.set(unda.exact.plane_wave(..))"
-        )
+        raise ArgumentError(self.no_waves)
 
     # ---- sources ----
 

@@ -922,6 +922,47 @@ class Simulation(Fixed, Pictures):
         found["stage"] |= self.rate(found["stage"]["seconds"])
         return found
 
+    # ---- arrays for others ----
+
+    @alone
+    def device_array(self, field: str) -> Any:
+        """Return a copy of a field on the device of the simulation, for torch, cupy and others.
+
+        Parameters
+        ----------
+        field : str
+            What `get` gives, in the same order and shape.
+
+        Returns
+        -------
+        ndarray or DeviceArray
+            On the CPU a NumPy array. On a CUDA device an array in its memory, of several devices in that of
+            the first, which ``torch.from_dlpack``, ``cupy.from_dlpack`` and ``cupy.asarray`` take without a
+            copy; ``numpy()`` reads it back. Where processes share the problem, what each of them has.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
+        OutOfMemoryError
+            If the device has no room for it.
+
+        Notes
+        -----
+        The values pass through the host's memory. Writing to the array does not change the simulation: `set`
+        does.
+
+        Examples
+        --------
+        >>> import numpy as np, unda
+        >>> sim = unda.FD(unda.Grid((5, 4, 3), 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
+        >>> np.from_dlpack(sim.device_array("p")).shape  # or torch.from_dlpack
+        (5, 4, 3)
+        """
+        from ..io.device_array import device_array
+
+        return device_array(self, field)
+
     # ---- files ----
 
     @alone
@@ -991,6 +1032,11 @@ class Simulation(Fixed, Pictures):
             f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
             f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )
+
+    def _repr_html_(self) -> str:
+        from ..io.html import simulation
+
+        return simulation(self)
 
 
 def _among(one: Any, some: Sequence[Any]) -> bool:

@@ -164,7 +164,7 @@ class Sampled(TimeFunction):
     def __init__(self, t: ArrayLike, s: ArrayLike, order: int = 0) -> None:
         from scipy.interpolate import CubicSpline
 
-        times = _samples("t", t)
+        times = _samples("t", t, "s")
         values = _samples("s", s)
         if len(times) != len(values) or len(times) < 4:
             raise ArgumentError(
@@ -203,8 +203,8 @@ class Sampled(TimeFunction):
         return f"unda.sampled(<{len(self._t)} samples, {begin:g} s to {end:g} s>){calculus}"
 
 
-def _samples(name: str, values: ArrayLike) -> Array:
-    array = np.array(as_array(values, np.float64, (None,), name))
+def _samples(name: str, values: ArrayLike, unit: str | None = None) -> Array:
+    array = np.array(as_array(values, np.float64, (None,), name, unit=unit))
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise ArgumentError(

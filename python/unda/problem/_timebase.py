@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import number, of_type
+from .._units import plain
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -61,7 +62,7 @@ class TimeFunction:
         return type(self)(order=self._order + change, **self._parameters)
 
     def __call__(self, t: ArrayLike) -> Any:
-        times = np.asarray(t, dtype=np.float64)
+        times = np.asarray(plain("t", t, "s"), dtype=np.float64)
         value = self._value(np.atleast_1d(times)).reshape(times.shape)
         return float(value) if times.ndim == 0 else value
 

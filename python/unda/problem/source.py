@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import number, of_type, unit_vector, vector
 from .._fixed import Fixed
+from .._units import plain
 from ..errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
@@ -523,6 +524,7 @@ def _six(name: str, value: ArrayLike) -> list[float]:
 def _symmetric(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return a symmetric tensor (3, 3), or raise."""
     expected = "expected a symmetric tensor of shape (3, 3), not zero [N m]"
+    value = plain(name, value, "N m")
     try:
         rows = [list(row) for row in np.asarray(value, dtype=object)]
     except TypeError:
