@@ -49,7 +49,7 @@ class Fibre:
     """
 
     def __init__(self, path: Any, gauge: float, spacing: float) -> None:
-        corners = as_array(path, np.float64, (None, 3), "path", finite=True)
+        corners = as_array(path, np.float64, (None, 3), "path", finite=True, unit="m")
         steps = np.linalg.norm(np.diff(corners, axis=0), axis=1)
         if len(corners) < 2 or not (steps > 0.0).all():
             raise ArgumentError(f"path has {len(corners)} corners; expected two or more, all apart")
@@ -105,7 +105,7 @@ class FibreChannels(Channels):
 
     def __init__(self, fibre: Fibre, names: Iterable[str] | None, make: Any, has_displacement: bool) -> None:
         self.names = field_names(NAMES if names is None else names, NAMES)
-        self._fibre = fibre
+        self.fibre = fibre
         kinds = {"strain": "u" if has_displacement else "v", "strain_rate": "v"}
         self._kinds = [kinds[name] for name in self.names]
         self._fields = dict.fromkeys(self._kinds)
@@ -116,14 +116,12 @@ class FibreChannels(Channels):
     def combine(self, samples: np.ndarray) -> np.ndarray:
         """Return (.., channel, names) from what the library gave, (.., end of piece, numbers)."""
         values = self._inner.combine(samples)
-        made = {
-            kind: self._fibre.along(values[..., 3 * i : 3 * i + 3]) for i, kind in enumerate(self._fields)
-        }
+        made = {kind: self.fibre.along(values[..., 3 * i : 3 * i + 3]) for i, kind in enumerate(self._fields)}
         return np.stack([made[kind] for kind in self._kinds], axis=-1).astype(samples.dtype)
 
     def num_place(self, points: np.ndarray) -> int:
         """Return the number of ends."""
-        return 2 * len(self._fibre.ends)
+        return 2 * len(self.fibre.ends)
 
     def lags(self, lags: Mapping[str, float]) -> dict[str, float]:
         """Return that of the rate, which is v's."""

@@ -429,8 +429,7 @@ class Simulation(Fixed, Pictures):
         ([1.0, 1.5, 2.0, 2.5, 3.0], [0.5, 0.5, 0.5, 0.5, 0.5])
         """
         points, channels, placed = self._fibre(fields, path, gauge, spacing)
-        fibre = {"path": np.asarray(path).tolist(), "gauge": float(gauge), "spacing": float(spacing)}
-        return self._new_receivers(points, channels, placed, every, name, fibre=fibre)
+        return self._new_receivers(points, channels, placed, every, name, fibre=channels.fibre.given)
 
     def _fibre(
         self, fields: Any, path: Any, gauge: float, spacing: float
