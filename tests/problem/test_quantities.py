@@ -55,7 +55,7 @@ TAKEN = {
         ).points[0],
         [[0.0, 0.0005, 0.0005], [0.001, 0.0005, 0.0005]] * KM, [0.25, 0.5, 0.5],
     ),
-    "moment": (
+    "voigt": (
         lambda q: unda.MomentTensor.from_voigt(q, position=(0, 0, 0), f=unda.ricker(1.0)).moment[0],
         [1, 2, 3, 4, 5, 6] * U.kN * U.m, [1000, 6000, 5000],
     ),
