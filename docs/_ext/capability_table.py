@@ -48,7 +48,7 @@ class OnMesh:
 
     def receivers(self, physics):
         """Return what receivers record."""
-        return tuple(medium_of(physics).traces)
+        return (*medium_of(physics).traces, *medium_of(physics).motions)
 
 
 class Spectral(OnMesh):
@@ -60,7 +60,8 @@ class Spectral(OnMesh):
 
     def receivers(self, physics):
         """Return what receivers record where there is no fluid beside a solid."""
-        return tuple(SemFields(medium_of(physics), physics == "acoustic").units)
+        strains = (name for name, one in medium_of(physics).motions.items() if not one.integrated)
+        return (*SemFields(medium_of(physics), physics == "acoustic").units, *strains)
 
 
 class OnGrid:
@@ -77,8 +78,8 @@ class OnGrid:
         return self.scheme(medium_of(physics)).conditions
 
     def sources(self, physics):
-        """Return the sources, by name."""
-        return tuple(one.__name__ for one in self.scheme.sources if physics in one.physics)
+        """Return the sources, by name; an array stands for what is at its points."""
+        return (*(one.__name__ for one in self.scheme.sources if physics in one.physics), "Array")
 
     def receivers(self, physics):
         """Return what receivers record."""

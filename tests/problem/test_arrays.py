@@ -122,6 +122,7 @@ def test_the_bowl_has_oneils_field_on_its_axis():
         assert np.abs(p - 1.01 * exact).max() > 5e-3 * np.abs(exact).max()
 
 
+@pytest.mark.slow
 def test_a_simulated_bowl_has_oneils_amplitude_in_its_focus():
     c, rho = 1500.0, 1000.0
     grid = unda.Grid((41, 41, 38), 0.5e-3)

@@ -515,6 +515,7 @@ def _turned(tensor: Any, given: Sequence[str], axes: Sequence[str]) -> NDArray[n
 
 def _six(name: str, value: ArrayLike) -> list[float]:
     """Return six finite numbers, or raise."""
+    value = plain(name, value, "N m")
     given = list(np.asarray(value, dtype=object).ravel()) if np.shape(value) == (6,) else None
     if given is None:
         raise ArgumentError(f"{name} has shape {np.shape(value)}; expected six numbers [N m]")
