@@ -74,6 +74,7 @@ def test_planes_sides_and_isosurfaces_have_the_values_of_their_places(make):
             assert np.abs(drawn.points - at).min(axis=1).max() < 1e-5  # each in one of the planes
         elif kind == "isosurfaces":
             assert np.abs(values[:, None] - [-30, -10, 10, 30]).min(axis=1).max() < 1e-4
+            assert set(np.sign(values)) == ({-1, 1} if make is on_a_grid else {1})
         else:
             low, high = np.array(data.bounds).reshape(3, 2).T
             assert (

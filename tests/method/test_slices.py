@@ -69,3 +69,15 @@ def test_a_colour_map_goes_by_its_name_and_shows_the_model_through_its_middle():
     assert clear(0.5)[3] < 0.01 and clear(1.0) == plain(1.0) and clear(0.0) == plain(0.0)
     with pytest.raises(unda.ArgumentError, match="cmap is 'blu', expected a colour map"):
         sim.plot_slice("p", y=0.0, cmap="blu")
+
+
+def test_the_scale_knows_neither_silence_nor_a_source():
+    wave = np.sin(np.linspace(0, 20 * np.pi, 10_000)).reshape(100, 100)
+    alone = colour_top([wave])
+    assert 0.8 < alone < 1.0  # 3/4 of abs(sin) lie below sqrt(1 - 1/16) of its peak
+    assert alone == pytest.approx(np.sqrt(15) / 4, abs=0.01)
+    spike = np.zeros((100, 100))
+    spike[3, 3] = 100.0  # its share of the sum is 1.6 %
+    assert colour_top([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
+    assert colour_top([2 * wave]) == pytest.approx(2 * alone)
+    assert colour_top([0 * wave]) == 1.0
