@@ -20,6 +20,7 @@ from ..limits import choose_device
 from ..problem.grid import Block, Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
+from ..problem.surface import boundary_named
 from . import grid_blowup, grid_check, grid_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -569,6 +570,14 @@ class FD(Simulation):
         if self.ranks is None:
             return grid_check.check(self)
         return self.ranks.first("check", lambda: grid_check.check(self))  # each process knows all of it
+
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        side = boundary_named(boundary, SIDES)
+        if side not in ("zmin", "zmax"):
+            raise ArgumentError(
+                f"boundary is {boundary!r}, which is upright; expected zmin, zmax, top or bottom"
+            )
+        return np.full(len(xy), (self.grid.lower if side == "zmin" else self.grid.upper)[2])
 
     def _blown_up(self, message: str) -> UnstableError:
         return grid_blowup.unstable(self, message)

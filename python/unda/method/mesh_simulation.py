@@ -15,6 +15,7 @@ from .._check import flag
 from .._core import lib
 from ..errors import UnstableError
 from ..io.plotting import Plane
+from ..problem import surface
 from ..problem.grid import Grid
 from ..problem.rank_mesh import RankMesh
 from . import mesh_blowup, mesh_plane
@@ -73,6 +74,10 @@ class MeshSimulation(Simulation):
         if self.ranks is None:
             return work(self.mesh)
         return self.ranks.first(what, lambda: work(self.mesh.whole))
+
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        name = surface.boundary_named(boundary, self.mesh.boundary_names)
+        return self._of_whole("heights", lambda mesh: surface.heights(mesh, name, xy))
 
     def _blown_up(self, message: str) -> UnstableError:
         return mesh_blowup.unstable(self, message)

@@ -135,6 +135,22 @@ class Receivers(Fixed):
         self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; at first none
         self._t0, self._step = t0, step
 
+    def _elsewhere(self, points: np.ndarray, side: Any, name: str | None = None) -> Receivers:
+        """Return receivers at other points that have no samples yet and are like these in all else."""
+        made = Receivers(
+            points, self.fields, units=self.units, every=self.every, dt=self._dt, dtype=self._dtype,
+            config=self.config, name=self.name if name is None else name, lags=self._lags, side=side,
+        )  # fmt: skip
+        made._bind = self._bind
+        return made
+
+    def _as_recorded(self, name: str) -> Receivers:
+        """Return receivers with the samples so far, which later ones do not change."""
+        made = self._elsewhere(self.points, self.side, name)
+        made.clear(self._t0, self._step)
+        made.put(0, self._all())
+        return made
+
     def put(self, first: int, samples: np.ndarray) -> None:
         """Put samples (num_sample, num_point, num_field) at their place; first: the number of the first.
 
@@ -300,10 +316,10 @@ class Receivers(Fixed):
         Returns
         -------
         ndarray, shape (num_point,)
-            sqrt(sum (q - q_other)^2 / sum |Q_other|^2), the worst over the fields. Q is the vector or tensor
-            that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured by
-            the others, recorded or not. Of other receivers those count that they recorded. inf where Q_other
-            is 0 and q is not.
+            ``sqrt(sum (q - q_other)^2 / sum |Q_other|^2)``, the worst over the fields. Q is the vector or
+            tensor that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured
+            by the others, recorded or not. Of other receivers those count that they recorded. inf where
+            Q_other is 0 and q is not.
 
         Raises
         ------
