@@ -38,6 +38,10 @@ def test_a_run_in_other_units_has_the_bits_of_the_same_run_in_metres_and_seconds
     assert found[1].tobytes() == plain_run[1].tobytes()
 
 
+def fault(rake):
+    return unda.MomentTensor.from_sdr(10.0, 90.0, rake, 1.0, position=(0, 0, 0), f=unda.ricker(1.0))
+
+
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
@@ -67,6 +71,15 @@ TAKEN = {
     "ricker": (lambda q: unda.ricker(q).fmax, 2 * U.MHz, 5e6),
     "sampled": (lambda q: unda.sampled(q, [0, 1, 1, 0]).span[1], [0, 1, 2, 3] * U.us, 3e-6),
     "time": (lambda q: unda.ricker(1.0, t0=1.0)(q), 1000 * MS, 1.0),
+    "rake": (lambda q: fault(q).moment[0][1], np.pi * U.radian, fault(180.0).moment[0][1]),
+    "array": (
+        lambda q: unda.Array(q, unda.ricker(1.0)).points[1],
+        [[0, 0, 0], [1, 2, 3]] * U.mm, (1e-3, 2e-3, 3e-3),
+    ),
+    "delays": (
+        lambda q: unda.Array([[0, 0, 0], [1, 2, 3]], unda.ricker(1.0), delays=q).delays, [1, 2] * U.us,
+        (1e-6, 2e-6),
+    ),
     "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
 }  # fmt: skip
 

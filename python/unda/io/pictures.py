@@ -91,7 +91,7 @@ class Pictures:
 
     def plot_3d(
         self,
-        field: str,
+        field: str | None = None,
         kind: Literal["slices", "surface", "isosurfaces"] = "slices",
         *,
         at: Sequence[float] | None = None,
@@ -105,8 +105,8 @@ class Pictures:
 
         Parameters
         ----------
-        field : str
-            One of `fields`.
+        field : str, optional
+            What `to_pyvista` gives; the first of `fields` if omitted.
         kind : {"slices", "surface", "isosurfaces"}
             Three planes across the axes; the outer sides; surfaces of a quarter and three quarters of `vmax`,
             and of their negatives.

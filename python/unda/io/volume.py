@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._check import choice, field_names, integer, number, vector
+from .._check import choice, integer, number, vector
 from .._extra import extra
 from .plotting import colour_top
 from .vtk_xml import arrays_of
@@ -89,11 +89,11 @@ def plot(
     """Draw a field in three dimensions; see `Pictures.plot_3d`."""
     pyvista = extra("pyvista", "plot_3d")
     kind = KINDS[choice("kind", kind, KINDS)]
-    (name,) = field_names((field,), sim.fields)
+    name = sim.fields[0] if field is None else field
     where = sim.grid if hasattr(sim, "grid") else sim.mesh
     middle = 0.5 * (np.array(where.lower) + where.upper)
     place = middle if at is None else np.array(vector("at", at, "m"))
-    data = sim.to_pyvista([name])
+    data = sim.to_pyvista(name)
     if not sim._tells:
         return None
     values = np.asarray(data.point_data[name])
