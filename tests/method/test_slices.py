@@ -4,6 +4,7 @@ Not here: colours, films, models under waves (test_movie.py).
 """
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 import unda
@@ -11,6 +12,12 @@ from unda.io.plotting import colour_top
 
 matplotlib.use("Agg")
 ACOUSTIC = unda.Acoustic(rho=1.0, c=1.0)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize("axis", "xyz")
@@ -53,6 +60,7 @@ def test_panels_are_fields_by_planes_with_one_scale_a_field():
         for ax, values, y in zip(row, planes, (0, 20, 50), strict=True):
             assert np.array_equal(ax.images[0].get_array(), values) and len(ax.images) == 2
             assert ax.images[0].get_clim() == (-top, top) and f"{name} at y = {y} m" in ax.get_title()
+    assert sim.plot_slice("p", x=10, vmax=3).images[0].get_clim() == (-3, 3)
     assert sim.plot_slice("p", x=[10, 20]).shape == (2,) and sim.plot_slice(["p"], x=10).shape == (1,)
     one = sim.plot_slice(["p", "vz"], x=10, ax=axes[:, 0])
     assert one[1] is axes[1, 0]

@@ -122,6 +122,19 @@ def test_states_times_and_points_of_simulations_take_quantities(method):
     assert sim.step_count == 2
 
 
+def test_pictures_and_files_take_quantities(tmp_path):
+    sim = unda.FD(unda.Grid((9, 9, 9), 1.0), unda.Acoustic(rho=1000.0, c=1500.0), device="cpu", dt=1e-4)
+    sim.set(p=lambda x, y, z: x + 0 * y * z)
+    rec = sim.add_receivers([[400, 400, 400]] * U.cm)
+    sim.run(steps=20)
+    axes = sim.plot_slice("p", y=[100, 400] * U.cm, vmax=2 * U.kPa)
+    assert [ax.images[0].get_clim()[1] for ax in axes] == [2000, 2000] and "y = 4 m" in axes[1].get_title()
+    segyio = pytest.importorskip("segyio")
+    rec.write_segy(tmp_path / "a.sgy", source=(1, 2, 3) * U.km, dt=200 * U.us)
+    with segyio.open(tmp_path / "a.sgy", ignore_geometry=True) as file:
+        assert segyio.tools.dt(file) == 200.0 and file.attributes(73)[0] == 1000
+
+
 def test_where_no_unit_belongs_a_quantity_is_refused():
     with pytest.raises(unda.ArgumentError, match=r"cells is .* expected plain values"):
         unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)

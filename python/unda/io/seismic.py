@@ -94,9 +94,9 @@ def write_segy(rec: Any, path: Any, field: Any, source: Any, dt: Any) -> None:
             f"there are {len(rec)} traces of {rec.num_sample} samples; expected 1 of 2 or more"
         )
     t, traces = rec.times(name), rec[name]
+    step = rec.every * rec._dt if dt is None else number("dt", dt, "s", positive=True)
     if dt is not None:
-        t, traces = _resampled(t, traces, number("dt", dt, "s", positive=True))
-    step = rec.every * rec._dt if dt is None else float(dt)
+        t, traces = _resampled(t, traces, step)
     interval, delay = _whole("interval", step / _MICRO), _whole("start", float(t[0]) / 1e-3)
     if len(t) > _MOST:
         raise ArgumentError(f"there are {len(t)} samples a trace; expected at most {_MOST}, which SEG-Y has")

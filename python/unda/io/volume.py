@@ -96,11 +96,11 @@ def plot(
     data = sim.to_pyvista(name)
     if not sim._tells:
         return None
-    values = np.asarray(data.point_data[name])
-    top = colour_top([values]) if vmax is None else number("vmax", vmax, positive=True)
+    values, unit = np.asarray(data.point_data[name]), sim._points.traces.get(name, "")
+    top = colour_top([values]) if vmax is None else number("vmax", vmax, unit, positive=True)
     drawn = shown(data, name, kind, place, top)
     plotter = pyvista.Plotter(off_screen=off_screen) if plotter is None else plotter
-    label = f"{name} [{sim._points.traces[name]}]"
+    label = f"{name} [{unit}]"
     options = {
         "cmap": cmap, "clim": (-top, top), "scalars": name,
         "lighting": kind == "isosurfaces", "scalar_bar_args": {"title": label, **_BAR}, **options,
