@@ -319,9 +319,7 @@ def _across(axis: Any) -> tuple[Any, Any]:
     return x, np.cross(axis, x)
 
 
-def _kept(
-    values: ArrayLike, shape: tuple[int | None, ...], name: str, unit: str | None = None
-) -> NDArray[np.float64]:
+def _kept(values: ArrayLike, shape: tuple[int | None, ...], name: str, unit: str = "") -> NDArray[np.float64]:
     """Return a read-only copy of an array of that shape, or raise."""
     array = np.array(as_array(values, np.float64, shape, name, finite=True, unit=unit))
     array.flags.writeable = False
