@@ -7,6 +7,7 @@ tried (mutate.py); faults of the tests themselves.
 from __future__ import annotations
 
 from exchange_faults import LISTED
+from output_faults import OUTPUT_FAULTS, OUTPUT_SEEN_BY
 
 SEEN_BY = [
     "test_points_are_transposes",
@@ -30,6 +31,7 @@ STAGGERED_SEEN_BY = [
 
 # tests of one file, or of two
 SEEN_BY_ONE = {
+    **OUTPUT_SEEN_BY,
     "csrc/mesh/periodic.c": "test_mesh_connectivity",
     "csrc/base/log.c": "test_errors",
     "csrc/solver/kernel.c": "test_kernel_table",
@@ -821,6 +823,7 @@ MUTATIONS = [
     ("csrc/fd/staggered/dt.c", "        TRY(swap_field(s, b, p->first[1] + i));\n", ";"),
     ("csrc/fd/staggered/dt.c", "side ? fd->end + m : fd->begin - 1 - m", "side ? fd->end : fd->begin - 1"),
     *LISTED,
+    *OUTPUT_FAULTS,
 ]  # fmt: skip
 
 

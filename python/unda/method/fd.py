@@ -506,6 +506,28 @@ class FD(Simulation):
 
         write_vti(self, path, fields, series)
 
+    def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
+        """Return fields as a regular grid of PyVista; needs pyvista.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            All if omitted.
+
+        Returns
+        -------
+        pyvista.ImageData
+            Point data: fields as `write_vti` has them, with offset_FIELD of staggered ones. Where processes
+            share the problem: in process 0; None in the others.
+
+        Examples
+        --------
+        >>> sim.to_pyvista("p").slice(normal="y").plot(cmap="RdBu_r")  # doctest: +SKIP
+        """
+        from ..io.volume import grid_data
+
+        return self._together("to_pyvista", lambda: grid_data(self, fields))
+
     def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
         """Return fields as a dataset of xarray; needs xarray.
 

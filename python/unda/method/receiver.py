@@ -212,11 +212,7 @@ class Receivers(Fixed):
         side: Any = self.side
         if np.ndim(side) == 2:
             side = [side[i] for i in rows]
-        some = Receivers(
-            self.points[rows], self.fields, units=self.units, every=self.every, dt=self._dt,
-            dtype=self._dtype, config=self.config, name=self.name, lags=self._lags, side=side,
-        )  # fmt: skip
-        some._bind = self._bind
+        some = self._elsewhere(self.points[rows], side)
         some.clear(self._t0, self._step)
         some.put(0, self._all()[:, rows])
         return some

@@ -435,6 +435,31 @@ class SEM(MeshSimulation):
         names = field_names(usual if fields is None else fields, tuple(self._known.units))
         write_vtu(self._shown(names), path, names, subdivide, series)
 
+    def to_pyvista(self, fields: str | Sequence[str] | None = None, *, subdivide: int | None = None) -> Any:
+        """Return fields as an unstructured grid of PyVista; needs pyvista.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            As for `write_vtu`.
+        subdivide : int, optional
+            As for `DG.to_pyvista`.
+
+        Returns
+        -------
+        pyvista.UnstructuredGrid
+            With the data of `write_vtu`; where processes share the problem, own cells.
+
+        Examples
+        --------
+        >>> sim.to_pyvista("vz").slice(normal="y").plot(cmap="RdBu_r")  # doctest: +SKIP
+        """
+        from ..io.volume import mesh_data
+
+        usual = ("ux", "uy", "uz", *self._known.usual)
+        names = field_names(usual if fields is None else fields, tuple(self._known.units))
+        return self._together("to_pyvista", lambda: mesh_data(self._shown(names), names, subdivide))
+
     def _size(self) -> tuple[int, str]:
         info = self._solver.info()
         return int(info.num_dof), "DOF"

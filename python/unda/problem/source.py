@@ -333,7 +333,9 @@ class MomentTensor(Source):
         tilt = number("dip", dip, "degrees")
         if not 0.0 <= tilt <= 90.0:
             raise ArgumentError(f"dip is {tilt} degrees; expected 0 to 90, with the strike turned by 180")
-        phi, delta, lamb = np.radians([number("strike", strike, "degrees"), tilt, number("rake", rake)])
+        phi, delta, lamb = np.radians(
+            [number("strike", strike, "degrees"), tilt, number("rake", rake, "degrees")]
+        )
         along = np.array([np.cos(phi), np.sin(phi), 0.0])  # north, east, down
         updip = np.array([np.sin(phi) * np.cos(delta), -np.cos(phi) * np.cos(delta), -np.sin(delta)])
         slip = np.cos(lamb) * along + np.sin(lamb) * updip
