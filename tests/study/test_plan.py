@@ -1,4 +1,4 @@
-"""What a plan proposes has the error that it says, on the device that it says, and no more nodes than that takes."""
+"""What a plan proposes has the error that it says, and no more nodes than that takes."""
 
 import dataclasses
 import importlib.util
@@ -62,7 +62,7 @@ def test_a_proposal_has_the_error_that_it_says(two_percent, name):
 
 @pytest.mark.parametrize("name", sorted(KINDS["acoustic"]))
 def test_of_two_thirds_of_the_nodes_the_error_is_larger_than_was_asked_for(two_percent, name):
-    """The twin: the plan asks for nodes that are needed. Order 2 and more: at least (3/2)^2 times the error."""
+    """The twin: the nodes are needed. Of order 2 and more: at least (3/2)^2 times the error."""
     one = two_percent[name]
     assert dataclasses.replace(one, nodes=one.nodes / 1.5).check() > 0.02
 
@@ -233,7 +233,7 @@ def test_the_recorded_errors_are_measured_again(number):
 
 
 def test_the_step_alone_errs_as_leapfrog_does():
-    """Its phase is off by 2 pi (omega dt)^2 / 24 in a period, and its amplitude by the same without the factor."""
+    """Its phase is off by 2 pi (omega dt)^2 / 24 in a period."""
     for steps in (40, 200, 5000):
         line = curves.step_line(steps)
         assert line.slope == pytest.approx((2 * np.pi) ** 3 / 24 / steps**2, rel=0.05)
