@@ -180,13 +180,13 @@ class Convergence:
     >>> found.orders()
     {1: 2.0, 2: 3.0}
     >>> print(found)
-    degree      h   error  order
-         1   0.25  0.0625
-         1  0.125  0.0156   2.00
-         1                  2.00  least squares
-         2   0.25  0.0156
+    degree      h    error  order
+         1   0.25   0.0625
+         1  0.125   0.0156   2.00
+         1                   2.00  least squares
+         2   0.25   0.0156
          2  0.125  0.00195   3.00
-         2                  3.00  least squares
+         2                   3.00  least squares
     """
 
     def __init__(self, rows: list[Row]) -> None:

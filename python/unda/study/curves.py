@@ -81,10 +81,8 @@ def space_curves(method: str, degree: int, physics: str) -> list[Curve]:
 
 
 def step_line(steps: float) -> Line:
-    """Return the line of leapfrog and Newmark at so many steps a period; beyond those measured, as dt^2."""
+    """Return the line of leapfrog and Newmark at so many steps a period; otherwise as dt^2."""
     curve = Curve.of(table()["time"], "steps")
-    most = float(curve.resolution[-1])
-    if steps <= most:
-        return curve.line(max(steps, float(curve.resolution[0])))
-    floor, slope = curve.line(most)
-    return Line(floor * (most / steps) ** 2, slope * (most / steps) ** 2)
+    known = min(max(steps, float(curve.resolution[0])), float(curve.resolution[-1]))
+    floor, slope = curve.line(known)
+    return Line(floor * (known / steps) ** 2, slope * (known / steps) ** 2)

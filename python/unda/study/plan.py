@@ -63,6 +63,13 @@ class Proposal:
         Bytes.
     seconds : float
         Of the steps.
+
+    Examples
+    --------
+    >>> one = unda.plan(water, 100.0, distance=60.0)["DG hex"]  # doctest: +SKIP
+    >>> one.degree, one.cell, one.options["dt"]  # doctest: +SKIP
+    >>> one.check() <= one.error  # doctest: +SKIP
+    True
     """
 
     method: str
@@ -119,6 +126,10 @@ class Plan(list[Proposal]):
     ----------
     missing : dict of str to str
         Methods without a proposal, and why.
+
+    Examples
+    --------
+    >>> print(unda.plan(water, 100.0, distance=60.0))  # doctest: +SKIP
     """
 
     def __init__(self, proposals: Sequence[Proposal], missing: dict[str, str], about: str) -> None:
