@@ -9,7 +9,7 @@ The path says what is inside: `problem` (meshes, media, boundaries, sources), `m
 receivers), `io` (files and pictures), `exact` (solutions to compare with).
 """
 
-from . import exact
+from . import datasets, exact
 from ._core import version as _version
 from .errors import (
     AccuracyWarning,
@@ -36,6 +36,7 @@ from .method.far_field import FarField
 from .method.fd import FD
 from .method.receiver import Receivers
 from .method.sem import SEM
+from .problem.array import Array
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -45,7 +46,7 @@ from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
+from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
 from .study.convergence import Convergence, convergence
 from .study.plan import Plan, Proposal, plan
 from .sweep import iter_sweep, sweep
@@ -62,6 +63,7 @@ __all__ = [
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
+    "Array",
     "BusyError",
     "CompileError",
     "Convergence",
@@ -90,7 +92,9 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "chirp",
     "convergence",
+    "datasets",
     "device_limits",
     "devices",
     "exact",
@@ -106,7 +110,9 @@ __all__ = [
     "sampled",
     "scatter",
     "smooth_bump",
+    "step",
     "sweep",
+    "tone_burst",
 ]
 
 

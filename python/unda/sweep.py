@@ -69,6 +69,29 @@ class Results(list[SweepResult]):
             for row in rows
         )
 
+    def _repr_html_(self) -> str:
+        from .io.html import results
+
+        return results(self)
+
+    def to_dataframe(self) -> Any:
+        """Return the cases and their values as a table of pandas, a row each; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: the keywords of the cases; "value", or the keys of values that are dicts ("value_KEY"
+            where a keyword has the name); "error", the last line of a failure's traceback, None of others.
+            What a case has not is missing (NaN).
+
+        Examples
+        --------
+        >>> results.to_dataframe().pivot(index="degree", columns="cells", values="misfit")  # doctest: +SKIP
+        """
+        from .io.labelled import cases
+
+        return cases(self)
+
     def plot(self, x: str, y: str = "value", hue: str | None = None, *, log: str = "", ax: Any = None,
              **matplotlib: Any) -> Any:  # fmt: skip
         """Draw a column of the table over another one.

@@ -1,4 +1,4 @@
-"""The manylinux wheel has a libgomp that gets on with those of others; workflows try each Python it is for."""
+"""The manylinux wheel has a libgomp that gets on with those of others; workflows try each of its Pythons."""
 
 import os
 import re
