@@ -152,6 +152,11 @@ class VolumeInjection(Source):
     ArgumentError
         If the position is not three finite numbers or f cannot be called.
 
+    See Also
+    --------
+    exact.point_source : the wave that it makes.
+    ricker, gaussian, smooth_bump, sampled : time functions.
+
     Examples
     --------
     >>> import unda
@@ -205,6 +210,11 @@ class PointForce(Source):
         If position or direction are not three finite numbers, the direction is zero, or f cannot be
         called.
 
+    See Also
+    --------
+    MomentTensor : pairs of forces.
+    exact.point_source : the wave that it makes.
+
     Examples
     --------
     >>> import unda
@@ -252,6 +262,11 @@ class MomentTensor(Source):
     ArgumentError
         If the position is not three finite numbers, the moment not a symmetric 3 by 3 tensor other
         than zero, or f cannot be called; from `rates` if it is deviatoric in a fluid.
+
+    See Also
+    --------
+    PointForce : a single force.
+    exact.point_source : the wave that it makes.
 
     Examples
     --------
@@ -322,6 +337,11 @@ class CurrentDipole(Source):
     ArgumentError
         If position or direction are not three finite numbers, the direction is zero or f cannot be
         called.
+
+    See Also
+    --------
+    PlaneWave : a wave from outside.
+    exact.point_source : the wave that it makes.
 
     Examples
     --------
