@@ -105,6 +105,38 @@ def test_the_wheel_runs_on_both_engines_away_from_the_checkout(wheel, tmp_path):
     assert "CPU engine runs" in done.stdout and "gives the same" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """An installed wheel, without the checkout."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_runs_from_the_wheel_in_an_empty_folder(site, tmp_path, path):
+    if path.stem in ("mpi_earthquake", "sweep_dask"):
+        pytest.importorskip({"mpi_earthquake": "mpi4py", "sweep_dask": "distributed"}[path.stem])
+    shutil.copy(path, tmp_path)
+    environment = os.environ | {"PYTHONPATH": str(site), "MPLBACKEND": "Agg"}
+    command = [sys.executable, path.name, "--quick"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_runs_from_the_wheel_in_an_empty_folder(site, tmp_path, path, monkeypatch):
+    import nbformat
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.setenv("UNDA_QUICK", "1")
+    __import__("run_notebooks").run(nbformat.read(path, as_version=4), tmp_path)
+
+
 # ---- the source distribution
 
 
