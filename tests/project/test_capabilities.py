@@ -46,6 +46,7 @@ def source(name, physics):
         "PointForce": lambda: unda.PointForce(MIDDLE, f, (0, 0, 1)),
         "MomentTensor": lambda: unda.MomentTensor(MIDDLE, f, np.eye(3)),
         "CurrentDipole": lambda: unda.CurrentDipole(MIDDLE, f, (0, 0, 1)),
+        "Array": lambda: unda.Array([MIDDLE], f, direction=(0, 0, 1) if physics == "maxwell" else None),
         "PlaneWave": lambda: unda.PlaneWave((0, 0, 1), across, f=f, region="upper"),
     }[name]()
 

@@ -19,6 +19,13 @@ from .receiver import Channels
 from .solver import Solver
 
 
+def each_point(sources: Sequence[Source]) -> tuple[np.ndarray, list[Source], np.ndarray]:
+    """Return all places (n, 3) of sources, whose each is, and the factors of the rates there."""
+    places, counts = [source.places() for source in sources], [len(source.shares()) for source in sources]
+    owners = [source for source, num in zip(sources, counts, strict=True) for _ in range(num)]
+    return np.concatenate(places), owners, np.concatenate([source.shares() for source in sources])
+
+
 class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""
 
@@ -39,7 +46,8 @@ class Points:
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """Return the members of unda_source of point sources, or raise; then the sources that it has.
 
-        These are the given ones, and after them parts of those that need a second amplitude.
+        These are the given ones, an `Array` once for each point, and after them parts of those that need a
+        second amplitude.
         """
         raise NotImplementedError
 
