@@ -84,6 +84,10 @@ def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = No
     DeviceError
         If the device is not there; `device` names another.
 
+    See Also
+    --------
+    DG.save, FD.save, SEM.save : write checkpoints.
+
     Examples
     --------
     >>> sim.save("run.h5")  # doctest: +SKIP

@@ -81,6 +81,10 @@ def load_receivers(path: Any) -> Receivers:
     FileError
         If the file is missing, damaged or of another kind.
 
+    See Also
+    --------
+    Receivers.save : writes them.
+
     Examples
     --------
     >>> rec = unda.load_receivers("traces.h5")  # doctest: +SKIP

@@ -45,6 +45,11 @@ class Receivers(Fixed):
     config : dict
         Configuration of the simulation.
 
+    See Also
+    --------
+    load_receivers : what `save` has written.
+    exact : solutions for `misfit`.
+
     Examples
     --------
     >>> import unda

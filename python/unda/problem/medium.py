@@ -339,6 +339,11 @@ class Acoustic(Medium):
     ArgumentError
         If a value is not finite or not positive.
 
+    See Also
+    --------
+    Elastic : solids, and fluids beside them.
+    read_model : values from a file.
+
     Examples
     --------
     >>> import unda
@@ -393,6 +398,11 @@ class Elastic(Medium):
         If a value is not finite, rho or vp not positive, vs negative, or the bulk modulus
         lambda + 2 mu/3 not positive (vp^2 <= 4/3 vs^2), which is checked as soon as the values
         of a cell are known, at the latest in `on`.
+
+    See Also
+    --------
+    Acoustic : fluids alone.
+    MomentTensor, PointForce : sources.
 
     Examples
     --------
@@ -485,6 +495,11 @@ class Maxwell(Medium):
     ArgumentError
         If a value is not finite, eps or mu is not positive or sigma is negative, only one of eps and mu is
         given, or absolute and relative values are given together.
+
+    See Also
+    --------
+    CurrentDipole, PlaneWave : sources.
+    EPS0, MU0 : vacuum.
 
     Examples
     --------
