@@ -1,13 +1,15 @@
 """Measure the error of a plane wave over its wavelengths, by method, degree and nodes a wavelength.
 
-Each run takes a sinusoidal plane wave around a periodic box, along an axis and along the diagonal, and compares
-it with the exact one on its way. To its errors e(N) after N wavelengths belongs a line that none exceeds,
+Each run takes a sinusoidal plane wave around a periodic box, along an axis and along the diagonal, and
+compares it with the exact one on its way. To its errors e(N) after N wavelengths belongs a
+line that none exceeds,
 
     e(N) <= floor + slope N,
 
-slope from the second half of the way. Error is that of a group of fields (p; v; stress; E; H) relative to its
-norm, the worst of them; of SEM velocity's. Meshes are perturbed by a tenth of a brick. DG has its default step.
-SEM and FD have steps so short that space alone errs; `time` is what the step adds, measured where space does not.
+slope from the second half of the way. Error is that of a group of fields (p; v; stress; E; H) relative to
+its norm, the worst of them; of SEM velocity's. Meshes are perturbed by a tenth of a brick. DG has its default
+step. SEM and FD have steps so short that space alone errs; `time` is what the step adds, measured where space
+does not.
 
     python benchmarks/error_curves.py --out benchmarks/results/error_curves.json   (half an hour on one core)
     python benchmarks/error_curves.py --table python/unda/study/error_curves.json  (from that file)

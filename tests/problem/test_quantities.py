@@ -46,8 +46,6 @@ MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
     "nested": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [(1 * U.m, 20 * U.dm, 3)], [[1, 2, 3]]),
-    "array": (lambda q: unda.Array(q, unda.ricker(1.0)).points, [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
-    "delays": (lambda q: unda.Array([(0, 0, 0)], unda.ricker(1.0), delays=q).delays, [5.0] * MS, [0.005]),
     "delayed": (lambda q: unda.ricker(1.0).delayed(q).to_config()["by"], 5.0 * MS, 0.005),
     "topography": (
         lambda q: unda.DG(MESH, unda.Acoustic(rho=1.0, c=1.0), degree=1).snap(q, depth=250 * U.mm),
