@@ -48,7 +48,7 @@ class OnMesh:
 
     def receivers(self, physics):
         """Return what receivers record."""
-        return (*medium_of(physics).traces, *medium_of(physics).motions)
+        return tuple(medium_of(physics).traces)
 
 
 class Spectral(OnMesh):
@@ -60,8 +60,7 @@ class Spectral(OnMesh):
 
     def receivers(self, physics):
         """Return what receivers record where there is no fluid beside a solid."""
-        strains = (name for name, one in medium_of(physics).motions.items() if not one.integrated)
-        return (*SemFields(medium_of(physics), physics == "acoustic").units, *strains)
+        return tuple(SemFields(medium_of(physics), physics == "acoustic").units)
 
 
 class OnGrid:
@@ -78,8 +77,11 @@ class OnGrid:
         return self.scheme(medium_of(physics)).conditions
 
     def sources(self, physics):
-        """Return the sources, by name; an array stands for what is at its points."""
-        return (*(one.__name__ for one in self.scheme.sources if physics in one.physics), "Array")
+        """Return the sources, by name."""
+        taken = [one.__name__ for one in self.scheme.sources if physics in one.physics]
+        # Arrays stand for one of these at each point.
+        arrays = [n for n, one in Source._kinds.items() if one.at_point is not Source.at_point]
+        return (*taken, *(n for n in arrays if taken and physics in Source._kinds[n].physics))
 
     def receivers(self, physics):
         """Return what receivers record."""
