@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import unda
 from unda.errors import ArgumentError
+from unda.method.integral import Integral
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 
@@ -238,3 +239,26 @@ def test_integrals_go_on_from_files_and_in_pieces_to_the_bit(name, tmp_path):
 def test_bad_fibres_are_named(ask, found):
     with pytest.raises(ArgumentError, match=found):
         ask()
+
+
+@pytest.mark.parametrize("middle", [False, True])
+def test_rules_integrate_polynomials_from_the_first_step_on(middle):
+    dt, num = 0.1, 8
+    t = dt * np.arange(num)
+    at = t - 0.5 * dt if middle else t
+    # exact from the step on at which so many samples are known: of midpoints linear ones alone
+    for power in (0, 1) if middle else (0, 1, 2, 3):
+        integral = Integral(["u"], ["u"], 1, dt, middle)
+        integral.begin(5)
+        parts = []
+        for part in np.split(
+            (2.0 + at**power)[:, None, None], [1, 2, 5]
+        ):  # as calls of the library give them
+            made, first, integral.state = integral.advance(part)
+            assert first == sum(map(len, parts))
+            parts.append(made)
+        u = np.concatenate(parts)[:, 0, 0]
+        begin = max(power - 1, 0)
+        exact = 2.0 * t + t ** (power + 1) / (power + 1)
+        assert u[0] == 0.0
+        assert np.abs(u - u[begin] - (exact - exact[begin]))[begin:].max() < 1e-15
