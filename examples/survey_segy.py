@@ -3,9 +3,9 @@
 
 Shots over a model that comes as SEG-Y: wiggles, and SEG-Y files for other programs.
 
-The sample `salt.sgy` is a section of 4 km by 2 km with a node every 25 m; `unda.read_model` reads a file of one's own.
-Each shot starts without setting up again. Until the sea bed answers, the first shot is compared with the exact wave of
-a line source under a free surface; fails if an amplitude is off by more than 1 %.
+The sample `salt.sgy` is a section of 4 km by 2 km with a node every 25 m; `unda.read_model` reads a file of
+one's own. Each shot starts without setting up again. Until the sea bed answers, the first shot is compared
+with the exact wave of a line source under a free surface; fails if an amplitude is off by more than 1 %.
 Writes survey_0.sgy, survey_1.sgy, .. and survey_segy.png.
 Sample run: python examples/survey_segy.py        (--quick: half the frequency and two shots, for the tests)
 """

@@ -172,6 +172,7 @@ def test_unda_can_be_called_from_c(tmp_path):
         "pec_scattering.py",
         "shot_gather.py",
         "survey_segy.py",
+        "dielectric_sphere.py",
         "two_methods.py",
         "four_methods.py",
         "hill.py",
