@@ -91,7 +91,7 @@ def table(record):
     """Return what `unda.plan` reads: nodes, floors and slopes."""
     curves = {}
     for one in record["curves"]:
-        rows = [row for row in one["rows"] if max(row["errors"]) <= LARGEST]
+        rows = [row for row in one["runs"] if max(row["errors"]) <= LARGEST]
         lines = [line(row["way"], row["errors"]) for row in rows]
         key = " ".join([one["method"], str(one["degree"]), one["wave"], one["direction"]])
         curves[key] = {
@@ -137,7 +137,7 @@ def main():
             for case, rows in zip(cases, pool.map(curve, cases), strict=True):
                 method, degree, wave, direction = case
                 record["curves"].append(
-                    {"method": method, "degree": degree, "wave": wave, "direction": direction, "rows": rows}
+                    {"method": method, "degree": degree, "wave": wave, "direction": direction, "runs": rows}
                 )
                 args.out.write_text(json.dumps(record) + "\n")
                 print(*case, *(f"{row['nodes']:.3g}: {row['errors'][-1]:.1e}" for row in rows), flush=True)

@@ -233,7 +233,7 @@ def test_the_recorded_errors_are_measured_again(number):
     """Of sums in another order at most the last digits differ."""
     record = json.loads((ROOT / "benchmarks" / "results" / "error_curves.json").read_text())
     one = record["curves"][number % len(record["curves"])]
-    row = one["rows"][1]
+    row = one["runs"][1]
     run = waves.travel(
         one["method"], one["degree"], one["wave"], one["direction"], row["nodes"], row["way"][0], moments=1,
         steps=1.0 / row["dt"], most=4 if one["direction"] == "axis" else 1,
