@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import unda
 from unda.study import curves, pace, waves
+from unda.study import plan as study_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 WATER = unda.Acoustic(rho=1000.0, c=1500.0)
@@ -46,25 +47,31 @@ def names(found):
 
 
 @pytest.fixture(scope="module")
-def two_percent():
+def five_percent():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pace, "_SECONDS", 1e-3)
         patch.setattr(pace, "_NODES", {"cpu": 5_000, "cuda": 5_000})
-        return planned("acoustic", 5, 0.02)
+        return planned("acoustic", 4, 0.05)
 
 
-@pytest.mark.parametrize("name", sorted(KINDS["acoustic"]))
-def test_a_proposal_has_the_error_that_it_says(two_percent, name):
-    one = two_percent[name]
-    assert one.error <= 0.02 * (1 + 1e-9)
+SOME = [
+    pytest.param(name, marks=[] if name in ("FD scalar", "DG hex") else pytest.mark.slow)
+    for name in sorted(KINDS["acoustic"])
+]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_proposal_has_the_error_that_it_says(five_percent, name):
+    one = five_percent[name]
+    assert one.error <= 0.05 * (1 + 1e-9)
     assert one.check() <= one.error
 
 
-@pytest.mark.parametrize("name", sorted(KINDS["acoustic"]))
-def test_of_two_thirds_of_the_nodes_the_error_is_larger_than_was_asked_for(two_percent, name):
+@pytest.mark.parametrize("name", SOME)
+def test_of_two_thirds_of_the_nodes_the_error_is_larger_than_was_asked_for(five_percent, name):
     """The twin: the nodes are needed. Of order 2 and more: at least (3/2)^2 times the error."""
-    one = two_percent[name]
-    assert dataclasses.replace(one, nodes=one.nodes / 1.5).check() > 0.02
+    one = five_percent[name]
+    assert dataclasses.replace(one, nodes=one.nodes / 1.5).check() > 0.05
 
 
 @pytest.mark.slow
@@ -105,43 +112,46 @@ def test_a_point_source_in_a_domain_as_planned_has_the_error_too(name):
 # ---- what it takes
 
 
-def test_smaller_errors_and_longer_ways_need_more_nodes_and_time(two_percent):
-    for other in (planned("acoustic", 5, 0.005), planned("acoustic", 20, 0.02)):
-        for name in names(other):
-            one, more = two_percent[name], other[name]
-            assert more.nodes**3 / more.dt > one.nodes**3 / one.dt
+@pytest.mark.parametrize(("name", "degree"), [("DG hex", 4), ("DG tet", 5), ("SEM hex", 4), ("FD scalar", 8)])
+def test_of_one_degree_smaller_errors_and_longer_ways_cost_more(name, degree):
+    def cost(error, way):
+        need = study_plan._Need(10.0, 1500.0, 150.0, error, way, (50.0,) * 3, 1.0, True)
+        lines = curves.space_curves(name, degree, "acoustic")
+        how = pace.Pace(name, degree, WATER, "cpu", "float32", 1)
+        return study_plan._cheapest(name.split()[0], lines, how, need).cost
+
+    assert cost(0.05, 4) < cost(0.02, 4) < cost(0.01, 4) and cost(0.05, 4) < cost(0.05, 12)
 
 
-def test_numbers_fit_together_and_the_fastest_is_first(two_percent):
-    assert [one.seconds for one in two_percent] == sorted(one.seconds for one in two_percent)
-    for one in two_percent:
+def test_numbers_fit_together_and_the_fastest_is_first(five_percent):
+    assert [one.seconds for one in five_percent] == sorted(one.seconds for one in five_percent)
+    for one in five_percent:
         assert one.spacing == pytest.approx(10.0 / one.nodes)
         # as the report counts them
         if one.method != "FD":
             mesh = unda.box_mesh((0, 0, 0), (one.cell,) * 3, (1, 1, 1), shape=one.kind)
             with unda.DG(mesh, WATER, degree=one.degree, device="cpu") as sim:
                 assert one.spacing == pytest.approx((mesh.volumes[0] / sim.num_node) ** (1 / 3))
-        assert (one.steps - 1) * one.dt < 50.0 / 1500.0 <= one.steps * one.dt
-        assert one.num_node * one.spacing**3 == pytest.approx(50.0**3, rel=0.6)
+        assert (one.steps - 1) * one.dt < 40.0 / 1500.0 <= one.steps * one.dt
+        assert 40.0**3 * 0.999 < one.num_node * one.spacing**3 < (40.0 + 2 * one.cell) ** 3
 
 
 @pytest.mark.parametrize("name", sorted(KINDS["acoustic"]))
-def test_memory_is_that_of_the_run_and_the_step_is_stable_there(two_percent, name):
-    one = two_percent[name]
+def test_memory_is_that_of_the_run_and_the_step_is_stable_there(five_percent, name):
+    one = five_percent[name]
     if one.method == "FD":
-        shape = (int(np.ceil(50.0 / one.cell)) + 1,) * 3
+        shape = (int(np.ceil(40.0 / one.cell)) + 1,) * 3
         with unda.FD(unda.Grid(shape, one.spacing), WATER, device="cpu", **one.options) as sim:
             assert sim.memory["host"] == one.host
     else:
-        n = int(np.ceil(50.0 / one.cell))
-        mesh = unda.box_mesh((0, 0, 0), (n * one.cell,) * 3, (n,) * 3, shape=one.kind, perturb=0.1, seed=7)
+        n = int(np.ceil(40.0 / one.cell))
+        mesh = unda.box_mesh((0, 0, 0), (n * one.cell,) * 3, (n,) * 3, shape=one.kind)
         with {"DG": unda.DG, "SEM": unda.SEM}[one.method](mesh, WATER, device="cpu", **one.options) as sim:
             # Surfaces of small meshes are a larger part.
             assert sim.memory["host"] == pytest.approx(one.host, rel=0.1)
 
 
-def test_seconds_are_those_of_the_step_that_was_measured(monkeypatch):
-    monkeypatch.setattr(pace, "_SECONDS", 0.1)
+def test_seconds_are_those_of_the_step_that_was_measured():
     one = unda.plan(WATER, 100.0, error=0.05, distance=60.0, device="cpu", threads=1)["FD scalar"]
     measured = pace.pace_of(pace.Pace("FD scalar", one.degree, WATER, "cpu", "float32", 1))
     shape = int(np.ceil(60.0 / one.spacing)) + 1 + 2 * measured.layer
@@ -155,7 +165,6 @@ def test_the_slowest_wave_sets_the_wavelength_and_the_fastest_the_step():
     grid = unda.Grid((30, 30, 30), 2.0)
     varied = unda.Acoustic(rho=1000.0, c=np.linspace(1500.0, 4500.0, 27000).reshape(30, 30, 30))
     found = unda.plan(varied, 150.0, error=0.05, distance=60.0, on=grid, device="cpu")
-    plain = unda.plan(WATER, 150.0, error=0.05, distance=60.0, device="cpu")
     assert "FD scalar" in found.missing and "vary" in found.missing["FD scalar"]
     one = found["FD staggered"]
     assert one.spacing * one.nodes == pytest.approx(1500.0 / 150.0)
@@ -165,9 +174,10 @@ def test_the_slowest_wave_sets_the_wavelength_and_the_fastest_the_step():
         / 2.0
     )
     assert one.dt <= stable
-    assert found["DG hex"].dt == pytest.approx(
-        plain["DG hex"].dt * plain["DG hex"].nodes / found["DG hex"].nodes / 3
-    )
+    one = found["DG hex"]
+    mesh = unda.box_mesh((0, 0, 0), (3 * one.cell,) * 3, (3, 3, 3), shape="hex")
+    with unda.DG(mesh, unda.Acoustic(rho=1000.0, c=4500.0), degree=one.degree, device="cpu") as sim:
+        assert one.dt == pytest.approx(sim.dt, rel=1e-3)
 
 
 def test_what_was_not_measured_is_not_promised():
@@ -223,10 +233,10 @@ def test_the_recorded_errors_are_measured_again(number):
     """Of sums in another order at most the last digits differ."""
     record = json.loads((ROOT / "benchmarks" / "results" / "error_curves.json").read_text())
     one = record["curves"][number % len(record["curves"])]
-    row = one["rows"][1]
+    row = one["runs"][1]
     run = waves.travel(
         one["method"], one["degree"], one["wave"], one["direction"], row["nodes"], row["way"][0], moments=1,
-        steps=1.0 / row["dt"],
+        steps=1.0 / row["dt"], most=4 if one["direction"] == "axis" else 1,
     )  # fmt: skip
     assert run.nodes == pytest.approx(row["nodes"])
     assert run.errors[0] == pytest.approx(row["errors"][0], rel=0.02)

@@ -17,7 +17,7 @@ from ..method.fd import FD
 from ..method.sem import SEM
 from ..problem.grid import Grid
 from ..problem.mesh import box_mesh
-from .waves import _PERTURB, brick_of, spacing_of
+from .waves import brick_of, spacing_of
 
 _NODES = {"cpu": 150_000, "cuda": 6_000_000}  # enough to fill a device, and not its memory
 _SECONDS = 0.15  # of what is timed
@@ -47,7 +47,7 @@ class Pace:
 
     @property
     def courant(self) -> float:
-        """Return the stable c dt over the node spacing, on a perturbed mesh."""
+        """Return the stable c dt over the node spacing, of cells of one size."""
         return _courant(self.name, self.degree, self.medium, self.dtype)
 
     def options(self) -> dict[str, Any]:
@@ -98,10 +98,10 @@ def _class(pace: Pace) -> Any:
 
 
 def _mesh(pace: Pace, count: int) -> Any:
-    """Return a perturbed mesh of count^3 bricks, spacing of nodes 1."""
+    """Return a mesh of count^3 bricks, spacing of nodes 1."""
     kind = pace.name.split()[1]
     edge = count * brick_of(kind, pace.degree, 1.0)
-    return box_mesh((0, 0, 0), (edge,) * 3, (count,) * 3, shape=kind, perturb=_PERTURB, seed=1)
+    return box_mesh((0, 0, 0), (edge,) * 3, (count,) * 3, shape=kind)
 
 
 @lru_cache(maxsize=256)

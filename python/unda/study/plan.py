@@ -6,7 +6,7 @@ Not here: the errors that it goes by (curves.py), the speeds (pace.py), the run 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ _LEAPFROG = ("SEM", "FD")
 _CFL = 0.9  # default of all methods
 _ROUNDING = {"float32": 2e-5, "float64": 1e-12}  # some hundred roundings
 _FINER = 1.02  # between resolutions that are tried
+_MARGIN = 1.15  # for errors between two measured resolutions
 
 
 @dataclass(frozen=True)
@@ -112,18 +113,19 @@ class Proposal:
             waves.travel(
                 f"{self.method} {self.kind}", self.degree, wave, direction, self.nodes,
                 distance if way is None else way, steps=steps, device=device, dtype=dtype,
-                most=most,
+                most=most, at_least=True,
             )
             for direction, most in (("axis", 5), ("diagonal", 2))[: 1 if self.method == "FD" else 2]
         ]  # fmt: skip
         return max(max(run.errors) for run in runs)
 
 
-class Plan(list[Proposal]):
+class Plan:
     """Proposals, the fastest first, and by name, ``found["DG hex"]``; prints as a table. What `plan` returns.
 
     Attributes
     ----------
+    proposals : tuple of Proposal
     missing : dict of str to str
         Methods without a proposal, and why.
 
@@ -133,12 +135,18 @@ class Plan(list[Proposal]):
     """
 
     def __init__(self, proposals: Sequence[Proposal], missing: dict[str, str], about: str) -> None:
-        super().__init__(sorted(proposals, key=lambda one: one.seconds))
+        self.proposals = tuple(sorted(proposals, key=lambda one: one.seconds))
         self.missing, self._about = missing, about
 
-    def __getitem__(self, key: Any) -> Any:
+    def __len__(self) -> int:
+        return len(self.proposals)
+
+    def __iter__(self) -> Iterator[Proposal]:
+        return iter(self.proposals)
+
+    def __getitem__(self, key: int | str) -> Proposal:
         if not isinstance(key, str):
-            return super().__getitem__(key)
+            return self.proposals[key]
         for one in self:
             if key == f"{one.method} {one.kind}":
                 return one
@@ -181,8 +189,8 @@ def plan(
 ) -> Plan:
     """Say which resolution a problem needs, and what its run takes, by DG, SEM and FD on this device.
 
-    Errors are those that a plane wave at fmax was measured to have over its way, on meshes that are
-    perturbed by a tenth of a cell; speeds are measured now, on a small problem of the same kind.
+    Errors are those that a plane wave at fmax was measured to have over its way, on cells of one size; speeds
+    are measured now, on a small problem of the same kind.
 
     Parameters
     ----------
@@ -220,8 +228,8 @@ def plan(
     -----
     The shortest wavelength is that of the slowest wave at fmax; the fastest wave limits the step. Not
     contained: sources and receivers, interfaces that a grid does not follow (first order in the spacing,
-    docs/fd_staggered.md), cells smaller than waves need. Curves: ``benchmarks/error_curves.py``. FD has
-    layers of ten nodes at all sides.
+    docs/fd_staggered.md), cells of unlike sizes, as a mesher makes them. FD has layers of ten nodes at all
+    sides. docs/studies.md says more; curves: ``benchmarks/error_curves.py``.
 
     Examples
     --------
@@ -345,7 +353,7 @@ def _cheapest(family: str, lines: list[curves.Curve], pace: Pace, need: _Need) -
     best = None
     for nodes in np.geomspace(low, high, max(2, math.ceil(math.log(high / low) / math.log(_FINER)))):
         at = [one.line(float(nodes)) for one in lines]
-        space = curves.Line(max(one.floor for one in at), max(one.slope for one in at))
+        space = curves.Line(_MARGIN * max(one.floor for one in at), _MARGIN * max(one.slope for one in at))
         # Steps a period where the fastest wave allows the longest step.
         least = 1.0 / (need.fmax * _CFL * pace.courant * need.wavelength / nodes / need.fastest)
         steps: float | None = least
@@ -356,7 +364,7 @@ def _cheapest(family: str, lines: list[curves.Curve], pace: Pace, need: _Need) -
         total = space + (curves.step_line(steps) if family in _LEAPFROG else curves.Line(0.0, 0.0))
         if total.at(need.way) > need.error:
             continue
-        way = _Way(float(nodes), steps, total.at(need.way), nodes**3 * steps)
+        way = _Way(float(nodes), float(steps), total.at(need.way), float(nodes**3 * steps))
         best = way if best is None or way.cost < best.cost else best
     return best
 
