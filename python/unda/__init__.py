@@ -34,6 +34,7 @@ from .limits import device_limits, devices
 from .method.dg import DG
 from .method.far_field import FarField
 from .method.fd import FD
+from .method.monitor import Monitor
 from .method.receiver import Receivers
 from .method.sem import SEM
 from .problem.grid import Grid
@@ -76,6 +77,7 @@ __all__ = [
     "Mesh",
     "MeshError",
     "MomentTensor",
+    "Monitor",
     "OutOfMemoryError",
     "Partition",
     "PlaneWave",
