@@ -60,11 +60,18 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
+/* The scalar scheme's CPU kernels: rows are in the cache when they are made. */
+static bool samples_inside(const unda_solver *s)
+{
+    return !fd_tables(s)->physics && s->options.device == UNDA_DEVICE_CPU;
+}
+
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
 {
     bool cut = fd_tables(s)->num_slab > 0;
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
+    m->inside = samples_inside(s);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];
     TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));
@@ -85,6 +92,27 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
                                 .step = 1};
     monitor_cpu_take(piece, &view, sample);
     return UNDA_OK;
+}
+
+void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end)
+{
+    const unda_solver *whole = fd_whole(s);
+    const struct fd_cpu *t = fd_cpu(s);
+    struct monitor_view view = {
+        .base = (uintptr_t)array, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    for (int32_t i = 0; i < whole->num_monitor; i++) {
+        const struct monitor *m = whole->monitors[i];
+        struct monitor_sample sample;
+        if (!monitor_due(whole, m, step, &sample))
+            continue;
+        for (int32_t k = 0; k < m->num_piece; k++) {
+            const struct monitor_piece *piece = &m->piece[k];
+            int64_t first = piece->place[piece->num_axis[0]], last = first + piece->num_axis[1];
+            if (piece->part == s && x >= piece->place[0] && x < piece->place[0] + piece->num_axis[0])
+                monitor_cpu_rows(piece, &view, &sample, x - piece->place[0],
+                                 (begin > first ? begin : first) - first, (end < last ? end : last) - first);
+        }
+    }
 }
 
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)

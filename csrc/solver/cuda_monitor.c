@@ -57,7 +57,7 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     a->statistic = sample->statistic;
     a->num_frequency = sample->num_frequency;
     a->first = sample->first;
-    memcpy(a->wave, sample->wave, sizeof a->wave);
+    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
     struct gpu_shape shape = gpu_threads(a->num);
     return gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a);
 }

@@ -3,6 +3,7 @@
  * stand (dg/monitor.c, fd/monitor.c). */
 #include "monitor.h"
 
+#include "../base/parallel.h"
 #include "cuda_monitor.h"
 
 #include <math.h>
@@ -15,28 +16,66 @@ int64_t monitors_ahead(const unda_solver *s, int64_t most)
     for (int32_t i = 0; i < s->num_monitor; i++) {
         const struct monitor *m = s->monitors[i];
         int64_t left = m->every - (s->step - m->first) % m->every;
-        most = left < most ? left : most;
+        most = left < most && !m->inside ? left : most;
     }
     return most;
 }
 
-/* The phase f t as a part of a period, so that cos and sin have small arguments. */
-static void make_waves(const unda_solver *s, const struct monitor *m, struct monitor_sample *sample)
+/* Of a sample at a step. The phase f t is a part of a period, so that cos and sin have small arguments. */
+static void make_waves(const unda_solver *s, const struct monitor *m, int64_t step, double *wave)
 {
     const double turn = 6.283185307179586477;
-    double t = s->t0 + (double)s->step * s->dt + m->lag;
+    double t = s->t0 + (double)step * s->dt + m->lag;
     for (int32_t i = 0; i < m->num_frequency; i++) {
         double cycles = m->frequency[i] * t, part = cycles - floor(cycles);
-        sample->wave[2 * i] = cos(turn * part);
-        sample->wave[2 * i + 1] = -sin(turn * part);
+        wave[2 * i] = cos(turn * part);
+        wave[2 * i + 1] = -sin(turn * part);
     }
+}
+
+/* Samples that have been taken at steps up to this one, but for sample 0. */
+static int64_t num_until(const struct monitor *m, int64_t step)
+{
+    return (step - m->first) / m->every;
+}
+
+void monitors_begin(unda_solver *s, int64_t num_step)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
+        for (int64_t k = before; k < end && m->inside; k++)
+            make_waves(s, m, m->first + (k + 1) * m->every, m->wave + (k - before) * 2 * m->num_frequency);
+    }
+}
+
+bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
+{
+    int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
+    *sample = (struct monitor_sample){.statistic = m->statistic,
+                                      .num_frequency = m->num_frequency,
+                                      .wave = m->wave + number * 2 * m->num_frequency};
+    return m->inside && (step - m->first) % m->every == 0;
+}
+
+unda_status monitors_reserve(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        struct monitor *m = s->monitors[i];
+        int64_t num = m->inside ? s->max_step / m->every + 1 : 0;
+        TRY(array_grow(&m->wave, 0, num * 2 * m->num_frequency, sizeof *m->wave, "monitors"));
+    }
+    return UNDA_OK;
 }
 
 static unda_status take(unda_solver *s, struct monitor *m)
 {
-    struct monitor_sample sample = {
-        .statistic = m->statistic, .num_frequency = m->num_frequency, .first = m->num_sample == 0};
-    make_waves(s, m, &sample);
+    double wave[2 * UNDA_MAX_FREQUENCY];
+    struct monitor_sample sample = {.statistic = m->statistic,
+                                    .num_frequency = m->num_frequency,
+                                    .first = m->num_sample == 0,
+                                    .wave = wave};
+    make_waves(s, m, s->step, wave);
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(m->piece[i].part->engine->monitor_take(m, &m->piece[i], &sample));
     m->num_sample++;
@@ -45,9 +84,13 @@ static unda_status take(unda_solver *s, struct monitor *m)
 
 unda_status monitors_take(unda_solver *s)
 {
-    for (int32_t i = 0; i < s->num_monitor; i++)
-        if ((s->step - s->monitors[i]->first) % s->monitors[i]->every == 0)
-            TRY(take(s, s->monitors[i]));
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        struct monitor *m = s->monitors[i];
+        if (m->inside)
+            m->num_sample += num_until(m, s->step) - num_until(m, s->begin);
+        else if ((s->step - m->first) % m->every == 0)
+            TRY(take(s, m));
+    }
     return UNDA_OK;
 }
 
@@ -87,7 +130,18 @@ unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece)
 void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
                       const struct monitor_sample *sample)
 {
-    (piece->part->real_bytes == 4 ? monitor_cpu_take_f32 : monitor_cpu_take_f64)(piece, view, sample);
+    int64_t all = piece->num_row * piece->num_axis[2];
+    int32_t threads = parallel_worth(piece->part->options.threads, all, LEAST_SCALAR);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < piece->num_axis[0]; i++)
+        monitor_cpu_rows(piece, view, sample, i, 0, piece->num_axis[1]);
+}
+
+void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end)
+{
+    (piece->part->real_bytes == 4 ? monitor_cpu_rows_f32 : monitor_cpu_rows_f64)(piece, view, sample, i, j,
+                                                                                 end);
 }
 
 /* Accumulators [array][row] of a piece out, or in, by way of a batch of rows in host memory. */
@@ -121,6 +175,7 @@ static void monitor_free(struct monitor *m)
 {
     for (int32_t i = 0; i < m->num_piece; i++)
         cuda_monitor_free(m->piece[i].cuda);
+    array_free(m->wave);
     arrays_free(&m->owned);
     array_free(m);
 }
@@ -199,6 +254,7 @@ unda_status unda_solver_add_monitor(unda_solver *s, const unda_monitor *given, i
     TRY(array_try(&m, 1, sizeof *m, "monitors"));
     TRY(COMPLETE(&s->monitors[s->num_monitor], m, monitor_free, fill(s, m, given)));
     count_bytes(s, m, 1);
+    s->reserved = false;
     *index = s->num_monitor++;
     return UNDA_OK;
 }

@@ -31,8 +31,8 @@ struct monitor_piece {
 /* What a sample adds. */
 struct monitor_sample {
     int32_t statistic, num_frequency;
-    bool first;                          /* accumulators have no values yet */
-    double wave[2 * UNDA_MAX_FREQUENCY]; /* of each frequency f: cos(2 pi f t), - sin(2 pi f t) */
+    bool first;         /* accumulators have no values yet */
+    const double *wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t) */
 };
 
 struct monitor {
@@ -41,6 +41,10 @@ struct monitor {
     int64_t num_row, row; /* that users see */
     int64_t bytes;        /* of an accumulator */
     double lag, *frequency;
+    /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
+     * are taken between calls of the engine. wave: of the samples of a call, [sample][2 num_frequency]. */
+    bool inside;
+    double *wave;
     struct monitor_piece *piece;
     int32_t num_piece;
     void *owned; /* frequency, piece and their arrays */
@@ -50,8 +54,13 @@ struct monitor {
 void monitors_free(unda_solver *s);
 /* So many of `most` steps lead to the next sample of a monitor. */
 int64_t monitors_ahead(const unda_solver *s, int64_t most);
-/* Samples that are due at the present step. */
+/* Before the engine takes num_step steps, and after: samples that are due at the present step, those that it took. */
+void monitors_begin(unda_solver *s, int64_t num_step);
 unda_status monitors_take(unda_solver *s);
+/* Room for calls of max_step steps. */
+unda_status monitors_reserve(unda_solver *s);
+/* Whether a sample is due at a step of the present call, for engines that take it; which. */
+bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample);
 /* Of a method: the next of its pieces, with arrays; m->piece has room for it. It counts unless it has no rows. */
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
                               struct monitor_piece **piece);
@@ -60,9 +69,12 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece);
 void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
                       const struct monitor_sample *sample);
-void monitor_cpu_take_f32(const struct monitor_piece *piece, const struct monitor_view *view,
-                          const struct monitor_sample *sample);
-void monitor_cpu_take_f64(const struct monitor_piece *piece, const struct monitor_view *view,
-                          const struct monitor_sample *sample);
+/* Of the rows that begin at number i of the first axis those from j on to before end of the second. */
+void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
+void monitor_cpu_rows_f32(const struct monitor_piece *piece, const struct monitor_view *view,
+                          const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
+void monitor_cpu_rows_f64(const struct monitor_piece *piece, const struct monitor_view *view,
+                          const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
 
 #endif

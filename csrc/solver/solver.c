@@ -379,6 +379,7 @@ enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
 static unda_status make_room(unda_solver *s)
 {
     TRY(receivers_reserve(s));
+    TRY(monitors_reserve(s));
     if (!s->listed)
         TRY(s->engine->list_points(s));
     s->listed = true;
@@ -474,6 +475,7 @@ static unda_status run_on(unda_solver *s, int64_t num_step, const unda_drive *dr
     *time += some.num_time;
     TRY(s->engine->drive(s, &some));
     s->begin = s->step;
+    monitors_begin(s, num_step);
     TRY(s->engine->run(s, num_step));
     receivers_advance(s);
     return monitors_take(s);
