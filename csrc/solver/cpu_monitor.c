@@ -25,7 +25,7 @@ struct row {
             body;                                                                                            \
         }
 
-CLONES static void set(REAL *kept, struct row r){EACH_VALUE(r, i, kept[i] = p)}
+CLONES static void set_values(REAL *kept, struct row r){EACH_VALUE(r, i, kept[i] = p)}
 
 CLONES static void keep_largest(REAL *restrict kept,
                                 struct row r){EACH_VALUE(r, i, kept[i] = p > kept[i] ? p : kept[i])}
@@ -51,7 +51,7 @@ static void add_row(void *sums, int64_t at, int64_t apart, struct row r, const s
 {
     bool extreme = sample->statistic == UNDA_MAXIMUM || sample->statistic == UNDA_MINIMUM;
     if (extreme && sample->first)
-        set((REAL *)sums + at, r);
+        set_values((REAL *)sums + at, r);
     else if (sample->statistic == UNDA_MAXIMUM)
         keep_largest((REAL *)sums + at, r);
     else if (sample->statistic == UNDA_MINIMUM)

@@ -61,6 +61,19 @@ class Monitor(Fixed):
     Sums are accumulated sample after sample in float64, whatever the precision: they round by at most
     ``(n + 2) 2^-53`` of the sum of the terms' magnitudes, and on one kind of device have the same bits for
     any number of threads, devices or processes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unda
+    >>> sim = unda.FD(unda.Grid((40, 40, 40), spacing=0.1), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
+    >>> sim.add_source(unda.VolumeInjection((2.0, 2.0, 2.0), unda.ricker(0.4)))
+    >>> peak = sim.add_monitor("p", "max")
+    >>> peak
+    Monitor(max of p, every 2 steps, 9.09 samples a period, at all nodes, 0.256 MB)
+    >>> sim.run(until=6.0)
+    >>> bool((peak.values >= sim.get("p")).all()) or peak.num_sample
+    True
     """
 
     _otherwise = "sim.add_monitor(...) makes another one"
