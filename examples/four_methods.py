@@ -1,4 +1,7 @@
-"""Four methods on one problem: a moment tensor in a layered elastic box with a free surface.
+"""Four methods on one problem
+===========================
+
+Four methods on one problem: a moment tensor in a layered elastic box with a free surface.
 
 DG on tetrahedra, DG on hexahedra, spectral elements and staggered finite differences give traces of velocity
 at the surface and inside. The sides and the bottom are mirrors: absorbing sides differ between the methods

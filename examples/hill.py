@@ -1,4 +1,7 @@
-"""A hill over a layer: topography without a mesh generator, and two methods on the same hexahedra.
+"""A hill over a layer
+===================
+
+A hill over a layer: topography without a mesh generator, and two methods on the same hexahedra.
 
 `unda.mapped_mesh` makes the mesh of a grid of nodes: flat up to the bottom of a soft layer, from there
 stretched up to a hill in the shape of a Gaussian. Cells are curved, with 27 nodes: where flat facets of

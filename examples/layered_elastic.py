@@ -1,4 +1,7 @@
-"""A tremor under the sea: a moment tensor in three solid layers below water, and its seismograms.
+"""A tremor under the sea
+======================
+
+A tremor under the sea: a moment tensor in three solid layers below water, and its seismograms.
 
 The top is free, the rest absorbs. A line of receivers stands on the sea floor (velocity), another hangs
 under the surface (pressure). Two things must hold exactly, and fail the run if they do not: energy never

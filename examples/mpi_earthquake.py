@@ -1,8 +1,12 @@
-"""An earthquake in many processes: a moment tensor in solid layers, each process with a part of the mesh.
+"""An earthquake in many processes
+===============================
+
+An earthquake in many processes: a moment tensor in solid layers, each process with a part of the mesh.
 
 All processes run these lines. Process 0 makes the mesh and keeps the whole of it; seismograms are whole in
 each. The first process then runs the same problem alone, and both must agree to the last bit, or the run
-fails. Writes mpi_earthquake.npz, and pieces of the last state for ParaView (mpi_earthquake.pvtu).
+fails. Writes mpi_earthquake.npz, pieces of the last state for ParaView (mpi_earthquake.pvtu) and, where
+matplotlib is installed, mpi_earthquake.png.
 Sample run: mpirun -n 2 python examples/mpi_earthquake.py        (--quick: coarser, for the tests)
 """
 
@@ -45,6 +49,21 @@ def earthquake(mesh, degree, until, comm=None):
     return sim, stations
 
 
+def draw(sim, stations, name):
+    """Which cells each process has, and the seismograms of the line."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    figure = plt.figure(figsize=(11, 4.2), layout="constrained")
+    sim.mesh.whole.partition(sim.mesh.ranks.size).plot(ax=figure.add_subplot(1, 2, 1, projection="3d"))
+    right = figure.add_subplot(1, 2, 2)
+    x, step = stations.points[:, 0], stations.points[1, 0] - stations.points[0, 0]
+    right.plot(stations.t, (x[:, None] + step * stations["vz"] / np.abs(stations["vz"]).max()).T, "k", lw=0.8)
+    right.set(xlabel="t [s]", ylabel="x of the station [m]", title="vz at the surface")
+    figure.savefig(name, dpi=110)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
@@ -61,6 +80,7 @@ def main():
     for name in stations.fields:
         assert stations[name].tobytes() == same[name].tobytes(), f"{name} differs from a run in one process"
     assert energy == alone.energy()
+    draw(sim, stations, "mpi_earthquake.png")
     np.savez("mpi_earthquake.npz", t=stations.t, vx=stations["vx"], vz=stations["vz"])
     peak = np.abs(stations["vz"]).max()
     said = f"seismograms up to {peak:.3g} m/s and {energy:.4g} J"

@@ -1,4 +1,7 @@
-"""Many runs in one call: error and cost of degrees and fluxes for a mode of a rigid box.
+"""A parameter sweep
+=================
+
+Many runs in one call: error and cost of degrees and fluxes for a mode of a rigid box.
 
 Every case is a process of its own (or a GPU); finished ones are kept in sweep_cache/ and not run
 again. Prints a table, writes parameter_sweep.png where matplotlib is installed, and fails if the

@@ -1,4 +1,7 @@
-"""A plane wave on a perfectly conducting sphere: the bistatic radar cross-section against Mie's.
+"""A plane wave on a conducting sphere
+===================================
+
+A plane wave on a perfectly conducting sphere: the bistatic radar cross-section against Mie's.
 
 The cells hold the scattered field; on the sphere its sum with the wave has no tangential E. Its spectrum at
 one frequency on a sphere around becomes the field far away. The sphere of the mesh has flat facets inside of
@@ -12,12 +15,11 @@ Sample run: python examples/pec_scattering.py        (--quick: degree 1, for the
 """
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import unda
 
-MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "pec_sphere.msh"
+MESH = unda.datasets.path("pec_sphere.msh")
 RADIUS, SIZE = 1.0, 3.0  # of the sphere [m]; wavenumber times radius
 FREQUENCY = SIZE / RADIUS / (2 * np.pi)  # in units where light goes one metre a second
 VACUUM = unda.Maxwell(eps=1.0, mu=1.0)

@@ -1,4 +1,7 @@
-"""A shot over a salt body by finite differences in two dimensions: a gather of receivers and a film.
+"""A shot over a salt body
+=======================
+
+A shot over a salt body by finite differences in two dimensions: a gather of receivers and a film.
 
 First the same scheme in three dimensions with water alone, against the exact wave of a source under a free
 surface: prints the relative error of each trace and fails if one is above 1 %. Writes shot_gather.npz

@@ -1,4 +1,7 @@
-"""A sweep on a Dask cluster: how the error falls with h and degree, for acoustic, elastic and Maxwell waves.
+"""A sweep on a Dask cluster
+=========================
+
+A sweep on a Dask cluster: how the error falls with h and degree, for acoustic, elastic and Maxwell waves.
 
 The cluster is this machine's cores; docs/sweeps.md has the lines for Slurm and MPI. Prints the table of all
 cases and the observed orders, and fails if one is below N + 1/2; writes sweep_dask.png, with the expected

@@ -1,7 +1,11 @@
-"""One wave on two devices: the traces are those of one, bit for bit.
+"""One wave on two devices
+=======================
+
+One wave on two devices: the traces are those of one, bit for bit.
 
 Needs a CUDA device; a single one has both parts, which shows the same but is no faster. What travels between
-them, and when: docs/scaling.md. --quick: a small box, for tests.
+them, and when: docs/scaling.md. Draws two_gpus.png where matplotlib is installed.
+Sample run: python examples/two_gpus.py 24     (cells along an edge of the box; --quick: 2, for the tests)
 """
 
 import sys
@@ -9,7 +13,8 @@ import sys
 import numpy as np
 import unda
 
-cells = 2 if "--quick" in sys.argv else 24
+given = sys.argv[1] if len(sys.argv) > 1 else "24"
+cells = 2 if given == "--quick" else int(given)
 names = [name for name in unda.devices() if name != "cpu"]
 if not names:
     print("no CUDA device: this example needs one, better two; `unda info` says what was looked for")
@@ -29,6 +34,18 @@ for device in (names[0], pair):
     traces.append(rec["p"])
     print(sim)
 print(sim.team)
+
+try:
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    sim.plot_slice("p", y=0.48, ax=left)
+    right.plot(1e3 * rec.t, traces[1].T, lw=2.5)
+    right.plot(1e3 * rec.t, traces[0].T, "k--", lw=0.8)
+    right.set(xlabel="t [ms]", ylabel="p [Pa]", title="Traces of two devices (dashed: of one)")
+    figure.savefig("two_gpus.png", dpi=110)
+except ImportError:
+    print("no picture: pip install 'unda-waves[plot]'")
 
 assert traces[0].any()
 assert np.array_equal(*traces), "the traces differ"

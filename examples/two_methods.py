@@ -1,4 +1,7 @@
-"""Two methods on one problem: DG and finite differences of a point force in a layered elastic box.
+"""DG and finite differences on one layered model
+==============================================
+
+Two methods on one problem: DG and finite differences of a point force in a layered elastic box.
 
 The sides and the bottom are mirrors and the top is free, in both methods the same, so that everything that
 comes back belongs to the wave. Nothing is known of the exact traces but that both methods must tend to them.

@@ -9,7 +9,7 @@ The path says what is inside: `problem` (meshes, media, boundaries, sources), `m
 receivers), `io` (files and pictures), `exact` (solutions to compare with).
 """
 
-from . import exact
+from . import datasets, exact
 from ._core import version as _version
 from .errors import (
     AccuracyWarning,
@@ -37,6 +37,7 @@ from .method.fd import FD
 from .method.monitor import Monitor
 from .method.receiver import Receivers
 from .method.sem import SEM
+from .problem.array import Array
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -46,8 +47,9 @@ from .problem.mesh import Mesh, box_mesh
 from .problem.partition import Partition
 from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
-from .sweep import sweep
+from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
+from .study.convergence import Convergence, convergence
+from .sweep import iter_sweep, sweep
 
 __version__ = _version()
 
@@ -61,8 +63,10 @@ __all__ = [
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
+    "Array",
     "BusyError",
     "CompileError",
+    "Convergence",
     "CurrentDipole",
     "Damping",
     "DeviceError",
@@ -87,10 +91,14 @@ __all__ = [
     "UnstableError",
     "VolumeInjection",
     "box_mesh",
+    "chirp",
+    "convergence",
+    "datasets",
     "device_limits",
     "devices",
     "exact",
     "gaussian",
+    "iter_sweep",
     "load",
     "load_receivers",
     "mapped_mesh",
@@ -100,7 +108,9 @@ __all__ = [
     "sampled",
     "scatter",
     "smooth_bump",
+    "step",
     "sweep",
+    "tone_burst",
 ]
 
 

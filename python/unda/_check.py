@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ._units import plain
 from .errors import ArgumentError
 
 
 def number(name: str, value: object, unit: str = "", *, positive: bool = False) -> float:
     """Return `value` as a float, or raise if it is not one finite (positive) real number."""
+    value = plain(name, value, unit)
     kind = "a finite positive number" if positive else "a finite number"
     expected = f"expected {kind} [{unit}]" if unit else f"expected {kind}"
     refuse_text(name, value, expected.removeprefix("expected "))
@@ -140,9 +142,11 @@ def call_at(name: str, function: Callable[..., Any], place: Sequence[np.ndarray]
         ) from error
 
 
-def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+def node_values(
+    name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype, unit: str = ""
+) -> np.ndarray:
     """Return a field at nodes, from an array of their shape, a number or f(x, y, z); finite in dtype."""
-    value = call_at(name, value, place) if callable(value) else value
+    value = plain(name, call_at(name, value, place) if callable(value) else value, unit)
     shape = np.broadcast_shapes(*(x.shape for x in place))
     try:
         value = np.asarray(value)
@@ -165,6 +169,7 @@ def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dt
 
 def vector(name: str, value: object, unit: str = "") -> tuple[float, float, float]:
     """Return `value` as three finite floats, or raise."""
+    value = plain(name, value, unit)
     expected = "expected three finite numbers" + (f" [{unit}]" if unit else "")
     refuse_text(name, value, expected.removeprefix("expected "))
     if not isinstance(value, Iterable) or isinstance(value, (str, bytes, dict)):

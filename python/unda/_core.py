@@ -19,6 +19,7 @@ import numpy as np
 from . import errors
 from ._parallel import environment
 from ._source_hash import source_hash
+from ._units import plain
 
 try:
     from ._cffi import ffi
@@ -172,6 +173,7 @@ def as_array(
     name: str,
     *,
     finite: bool = False,
+    unit: str | None = None,
 ) -> np.ndarray:
     """Return `values` as an array for C: native, C-contiguous, of exactly this type and shape.
 
@@ -187,6 +189,8 @@ def as_array(
         For messages.
     finite : bool, optional
         Also refuse NaN and infinities.
+    unit : str, optional
+        Of the values, where quantities are taken as well: `_units.plain`.
 
     Returns
     -------
@@ -203,7 +207,7 @@ def as_array(
     >>> as_array([[1, 2, 3]], "float64", (None, 3), "points").shape
     (1, 3)
     """
-    array = _converted(values, np.dtype(dtype), name)
+    array = _converted(plain(name, values, unit), np.dtype(dtype), name)
     fits = array.ndim == len(shape) and all(
         wanted is None or wanted == found for wanted, found in zip(shape, array.shape, strict=True)
     )

@@ -6,8 +6,9 @@ Not here: the workers (_sweep_workers.py), what a run does (dg.py).
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -68,6 +69,77 @@ class Results(list[SweepResult]):
             for row in rows
         )
 
+    def _repr_html_(self) -> str:
+        from .io.html import results
+
+        return results(self)
+
+    def to_dataframe(self) -> Any:
+        """Return the cases and their values as a table of pandas, a row each; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: the keywords of the cases; "value", or the keys of values that are dicts ("value_KEY"
+            where a keyword has the name); "error", the last line of a failure's traceback, None of others.
+            What a case has not is missing (NaN).
+
+        Examples
+        --------
+        >>> results.to_dataframe().pivot(index="degree", columns="cells", values="misfit")  # doctest: +SKIP
+        """
+        from .io.labelled import cases
+
+        return cases(self)
+
+    def plot(self, x: str, y: str = "value", hue: str | None = None, *, log: str = "", ax: Any = None,
+             **matplotlib: Any) -> Any:  # fmt: skip
+        """Draw a column of the table over another one.
+
+        Parameters
+        ----------
+        x, y : str
+            Keywords of the cases, or keys of values that are dicts; "value" is a value that is a number.
+            Text along x has a place each.
+        hue : str, optional
+            The keyword or key that tells curves apart; each of its values has a colour, in the order of the
+            cases.
+        log : {"", "x", "y", "xy"}
+            Which axes are logarithmic.
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure by default.
+        **matplotlib
+            For ``ax.plot``: marker, linestyle, ...
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            One curve through the means of cases with the same x, and a marker for each case. Cases that
+            failed, or have no such x or y, are not drawn; the title says how many.
+
+        Raises
+        ------
+        ArgumentError
+            If no case has these columns, or y is not a number.
+        ImportError
+            Without matplotlib: ``pip install 'unda-waves[plot]'``.
+
+        Examples
+        --------
+        >>> import unda
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> def power(x, n):
+        ...     return x**n
+        >>> cases = [{"x": x, "n": n} for n in (1, 2) for x in (1.0, 2.0, 4.0)]
+        >>> with ThreadPoolExecutor(2) as executor:
+        ...     results = unda.sweep(power, cases, executor=executor)
+        >>> results.plot(x="x", y="value", hue="n", log="xy").get_xlabel()
+        'x'
+        """
+        from .io.study_plot import plot_results
+
+        return plot_results(self, x, y, hue, log, ax, matplotlib)
+
 
 def _short(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
@@ -84,6 +156,7 @@ def sweep(
     cache_key: str | None = None,
     store: str = "pickle",
     progress: bool | None = None,
+    on_result: Callable[[SweepResult], Any] | None = None,
 ) -> Results:
     """Call ``function(**case)`` for every case, several at a time.
 
@@ -121,6 +194,9 @@ def sweep(
     progress : bool, optional
         Show a bar with the cases done and the time left; by default on a terminal and in notebooks, elsewhere
         a line per minute in the log.
+    on_result : callable, optional
+        Is called with each `SweepResult` as its case ends, in the thread that called `sweep`, those from the
+        cache first. What it raises ends the sweep, as Ctrl-C does. `iter_sweep` is the same as a loop.
 
     Returns
     -------
@@ -167,6 +243,75 @@ def sweep(
          1    0.5
          2    0.5
     """
+    if on_result is not None and not callable(on_result):
+        raise ArgumentError(f"on_result is {on_result!r}, expected a function of a SweepResult")
+    job, left = _prepare(function, cases, devices, workers, executor, cache, cache_key, store, progress)
+    with closing(job.stream(left)) as stream:
+        for result in stream:
+            if on_result is not None:
+                on_result(result)
+    return job.results
+
+
+def iter_sweep(
+    function: Callable[..., Any],
+    cases: Iterable[Mapping[str, Any]],
+    *,
+    devices: str | Sequence[str] = "all",
+    workers: int | None = None,
+    executor: Executor | None = None,
+    cache: str | Path | None = None,
+    cache_key: str | None = None,
+    store: str = "pickle",
+    progress: bool | None = None,
+) -> Iterator[SweepResult]:
+    """Give the results of a sweep as cases end, in whatever order that is.
+
+    Parameters
+    ----------
+    function, cases, devices, workers, executor, cache, cache_key, store, progress
+        As for `sweep`.
+
+    Yields
+    ------
+    SweepResult
+        Each case once, those from the cache first; failures too. Cases begin with the first of them. Whoever
+        leaves the loop drops the cases that have not begun.
+
+    Raises
+    ------
+    ArgumentError, KeyboardInterrupt
+        As `sweep`; the first at once.
+
+    See Also
+    --------
+    sweep : all results at the end, in the order of the cases.
+
+    Examples
+    --------
+    >>> import unda
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     cases = [{"x": x} for x in range(5)]
+    ...     sorted(one.value for one in unda.iter_sweep(lambda x: x * x, cases, executor=executor))
+    [0, 1, 4, 9, 16]
+    """
+    job, left = _prepare(function, cases, devices, workers, executor, cache, cache_key, store, progress)
+    return job.stream(left)
+
+
+def _prepare(
+    function: Callable[..., Any],
+    cases: Iterable[Mapping[str, Any]],
+    devices: str | Sequence[str],
+    workers: int | None,
+    executor: Executor | None,
+    cache: str | Path | None,
+    cache_key: str | None,
+    store: str,
+    progress: bool | None,
+) -> tuple[_Job, list[int]]:
+    """Return a sweep that is checked and has what the cache knows, and the numbers of the cases left."""
     listed = []
     for case in cases:
         if not isinstance(case, Mapping):
@@ -187,42 +332,51 @@ def sweep(
         for result in results:
             result.cached, result.value = kept.load(result.case)
     left = [i for i, result in enumerate(results) if not result.cached]
-    if not left:
-        return results
-    with (
-        Cases(len(left), progress) as shown,
-        open_workers(executor, function, places, workers, len(left)) as team,
-    ):
-        _Job(function, results, kept, shown).run(team, left)
-    return results
+    return _Job(function, results, kept, executor, places, workers, progress), left
 
 
 @dataclass
 class _Job:
-    """A running sweep."""
+    """A sweep; what `stream` yields it has done with."""
 
     function: Callable[..., Any]
     results: Results
     cache: Cache | None
-    shown: Cases
+    executor: Executor | None
+    places: list[str]
+    workers: int | None
+    progress: bool | None
     complained: bool = False
 
-    def run(self, team: Workers, cases: list[int]) -> None:
+    def stream(self, left: list[int]) -> Generator[SweepResult, None, None]:
+        """Yield what the cache had, then run the cases left and yield each as it ends."""
+        yield from [result for result in self.results if result.cached]
+        if not left:
+            return
+        with (
+            Cases(len(left), self.progress) as shown,
+            open_workers(self.executor, self.function, self.places, self.workers, len(left)) as team,
+        ):
+            for i in self._run(team, left):
+                shown.update(1)
+                yield self.results[i]
+
+    def _run(self, team: Workers, cases: list[int]) -> Iterator[int]:
         """Run cases; of those that a lost worker takes with it each that may be to blame once more, alone."""
-        fell = self._gather(team, cases)
+        fell = yield from self._gather(team, cases)
         while fell and len(cases) > 1:
             suspects = team.suspects(fell)
             for i in suspects:
                 with team.again(1) as one:
-                    self.shown.update(len(self._gather(one, [i])))
+                    yield from (yield from self._gather(one, [i]))
             fell = fell[len(suspects) :]
             if fell:
                 with team.again() as others:
-                    fell = self._gather(others, fell)
-        self.shown.update(len(fell))
+                    fell = yield from self._gather(others, fell)
+        yield from fell
 
-    def _gather(self, team: Workers, cases: list[int]) -> list[int]:
-        """Start cases and collect results; after an interruption drop the cases not yet started.
+    def _gather(self, team: Workers, cases: list[int]) -> Generator[int, None, list[int]]:
+        """Start cases and yield those that end; after an interruption drop the cases not yet started.
 
         Returns the cases that ended with their worker, which need not be their own fault.
         """
@@ -236,6 +390,8 @@ class _Job:
                 except Exception as error:  # a case before has broken it, or this one cannot be sent
                     if self._fail(i, error):
                         fell.append(i)
+                    else:
+                        yield i
                     continue
                 futures[future] = i
                 future.add_done_callback(ended.put)
@@ -247,8 +403,11 @@ class _Job:
                 except Exception as error:  # the worker died, or the value cannot be sent
                     if self._fail(i, error):
                         fell.append(i)
+                        continue
                 else:
                     self._take(i, outcome)
+                del future
+                yield i
         except BaseException:
             for future in futures:  # the end of `with` would override shutdown(cancel_futures=True)
                 future.cancel()
@@ -258,9 +417,7 @@ class _Job:
     def _fail(self, i: int, error: Exception) -> bool:
         """Take over what kept a case from an outcome; True if it was lost with its worker."""
         self.results[i].error = "".join(traceback.format_exception(error))
-        lost = lost_worker(error)
-        self.shown.update(0 if lost else 1)
-        return lost
+        return lost_worker(error)
 
     def _take(self, i: int, outcome: Outcome) -> None:
         """Take over the outcome of a case, and store its value if the worker does not see the folder."""
@@ -272,7 +429,6 @@ class _Job:
             if complaint is not None and not self.complained:
                 self.complained = True
                 warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
-        self.shown.update(1)
 
 
 def _next(ended: SimpleQueue[Future[Outcome]]) -> Future[Outcome]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import unda
 from PIL import Image
+from unda.io.plotting import colour_top
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::unda.AccuracyWarning"
@@ -164,17 +165,15 @@ def test_a_closed_simulation_makes_no_film(tmp_path):
 
 
 def test_the_scale_knows_neither_silence_nor_a_source():
-    from unda.io.movie import _scale
-
     wave = np.sin(np.linspace(0, 20 * np.pi, 10_000)).reshape(100, 100)
-    alone = _scale([wave])
+    alone = colour_top([wave])
     assert 0.8 < alone < 1.0  # 3/4 of abs(sin) lie below sqrt(1 - 1/16) of its peak
     assert alone == pytest.approx(np.sqrt(15) / 4, abs=0.01)
     spike = np.zeros((100, 100))
     spike[3, 3] = 100.0  # its share of the sum is 1.6 %
-    assert _scale([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
-    assert _scale([2 * wave]) == pytest.approx(2 * alone)
-    assert _scale([0 * wave]) == 1.0
+    assert colour_top([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
+    assert colour_top([2 * wave]) == pytest.approx(2 * alone)
+    assert colour_top([0 * wave]) == 1.0
 
 
 # ---- pictures
@@ -201,7 +200,7 @@ def test_nodes_of_a_grid_are_drawn_where_they_are(axis):
     assert (ax.get_xlabel(), ax.get_ylabel()) == (f"{'xyz'[across]} [m]", f"{'xyz'[up]} [m]")
     assert f"{'xyz'[axis]} = {GRID.axes()[axis][at]:g} m" in ax.get_title()
     assert ax.child_axes[-1].get_ylabel() == "p [Pa]"
-    assert image.get_clim() == (-np.abs(expected).max(), np.abs(expected).max())
+    assert image.get_clim() == (-colour_top([expected]), colour_top([expected]))
 
 
 def test_the_bar_is_as_high_as_the_picture():

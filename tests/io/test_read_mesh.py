@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import unda
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unda.errors import ArgumentError, MeshError
@@ -25,7 +26,7 @@ def written(tmp_path, content):
 
 
 def test_two_layers_have_their_materials_and_sides():
-    mesh = read_mesh(MESHES / "two_layers.msh")
+    mesh = read_mesh(unda.datasets.path("two_layers.msh"))
     assert mesh.num_elem == 1791
     assert mesh.tag_names == {"lower": 1, "upper": 2}
     assert set(mesh.boundary_names) == {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax"}
@@ -40,7 +41,7 @@ def test_two_layers_have_their_materials_and_sides():
 
 def test_a_surface_inside_the_mesh_is_ignored_and_logged(caplog):
     with caplog.at_level(logging.INFO, logger="unda"):
-        mesh = read_mesh(MESHES / "two_layers.msh")
+        mesh = read_mesh(unda.datasets.path("two_layers.msh"))
     assert "interface" not in mesh.boundary_names
     assert any("'interface': ignored" in record.getMessage() for record in caplog.records)
 
@@ -53,7 +54,7 @@ def test_every_kind_of_file_gives_the_same_mesh(kind, capfd):
     assert set(mesh.boundary_names) == {"top", "rest"}
     assert mesh.volume == pytest.approx(1, rel=1e-14)
     assert mesh.hash == first.hash
-    assert mesh.hash != read_mesh(MESHES / "two_layers.msh").hash
+    assert mesh.hash != read_mesh(unda.datasets.path("two_layers.msh")).hash
     assert capfd.readouterr() == ("", "")
 
 
@@ -151,7 +152,7 @@ def test_a_surface_that_leaves_outer_faces_bare_is_refused(tmp_path):
 def test_a_file_mesh_can_be_periodic():
     """Gmsh's own splits do not match side to side here: refused, and named."""
     with pytest.raises(MeshError, match=r"do not match|faces do not"):
-        read_mesh(MESHES / "two_layers.msh", periodic=[("xmin", "zmax")])
+        read_mesh(unda.datasets.path("two_layers.msh"), periodic=[("xmin", "zmax")])
 
 
 @pytest.mark.parametrize(

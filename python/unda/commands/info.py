@@ -1,6 +1,6 @@
-"""Say what unda found on this machine, and why a GPU is not used.
+"""Say what unda found on this machine, and why a GPU is not used; ``--test`` runs on what was found.
 
-Not here: the search itself (csrc/gpu/api.c).
+Not here: the search itself (csrc/gpu/api.c), what is run (self_test.py).
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
 import os
 import platform
 import subprocess
@@ -18,13 +19,17 @@ import numpy as np
 
 from .. import _core, _cuda
 from .._core import lib
-from ..errors import Error
-from ..limits import device_info, free_memory, num_devices, reaches
+from ..errors import ArgumentError, Error
+from ..limits import choose_device, device_info, free_memory, num_devices, reaches
+from .self_test import self_test
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--json", action="store_true", help="print JSON")
+    test = "run each method and physics, seconds in all; exit status 1 if an error is above its bound"
+    parser.add_argument("--test", action="store_true", help=test)
+    parser.add_argument("--device", help="what --test runs on, instead of what was found: cpu, cuda:1")
 
 
 _ASK_MPI = """
@@ -83,12 +88,42 @@ def collect() -> dict[str, Any]:
     return found
 
 
+def _test(device: str) -> dict[str, Any]:
+    """Return what the self-test on a device gave."""
+    outcomes, seconds = self_test(device)
+    rows = [
+        {"case": one.name, "error": one.error if math.isfinite(one.error) else None,
+         "bound": one.bound if math.isfinite(one.bound) else None, "passed": one.passed,
+         "why": one.text or None}
+        for one in outcomes
+    ]  # fmt: skip
+    return {
+        "device": device, "name": device_info(device)["device_name"], "seconds": seconds,
+        "passed": all(one.passed for one in outcomes), "cases": rows,
+    }  # fmt: skip
+
+
+def _print_test(test: dict[str, Any]) -> None:
+    print(f"self-test on {test['device']}, {test['name']}: largest relative error, and the bound of each")
+    for one in test["cases"]:
+        known = one["error"] is not None
+        said = f"{one['error']:.1e}  {one['bound']:.1e}" if known else one["why"] or "not a number"
+        print(f"  {'ok    ' if one['passed'] else 'FAILED'} {one['case']:24} {said}")
+    verdict = "passed" if test["passed"] else "FAILED"
+    print(f"self-test {verdict} in {test['seconds']:.1f} s")
+
+
 def run(args: argparse.Namespace) -> int:
-    """Print."""
+    """Print; return 1 if the self-test failed."""
+    if args.device is not None and not args.test:
+        raise ArgumentError(f"--device {args.device}, expected with --test only: here it would do nothing")
     found = collect()
+    if args.test:
+        found["test"] = _test(choose_device(args.device or "auto"))
+    status = 0 if not args.test or found["test"]["passed"] else 1
     if args.json:
         print(json.dumps(found, indent=2))
-        return 0
+        return status
     print(f"unda {found['unda']}, Python {found['python']}, NumPy {found['numpy']}")
     for name in ("library", "kernels", "cache"):
         print(f"{name:8} {found[name]}")
@@ -107,4 +142,6 @@ def run(args: argparse.Namespace) -> int:
     print("search for CUDA:")
     for line in found["search"]:
         print(f"  {line}")
-    return 0
+    if args.test:
+        _print_test(found["test"])
+    return status

@@ -54,7 +54,7 @@ def read_mesh(
     Examples
     --------
     >>> import unda
-    >>> mesh = unda.read_mesh("tests/meshes/two_layers.msh")
+    >>> mesh = unda.read_mesh(unda.datasets.path("two_layers.msh"))
     >>> mesh.tag_names
     {'lower': 1, 'upper': 2}
     """

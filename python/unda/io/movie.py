@@ -18,12 +18,10 @@ import numpy as np
 from .._check import file_path, integer, number
 from .._files import whole_file
 from ..errors import ArgumentError, FileError
-from .plotting import Plane, background_values, chosen_plane, draw
+from .plotting import Plane, background_values, chosen_plane, colour_top, draw
 
 _FRAMES = 100  # of a movie, by default
 _MOST = 1000  # pixels along an axis: frames of larger planes are thinned
-_SAMPLES = 2_000_000  # values from which the scale is computed
-_PART = 0.75  # of the sum of abs(values) lies below the end of the scale
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
@@ -54,24 +52,10 @@ def movie(
         frames, times = map(list, zip(*seen, strict=True))
         if write is not None:
             label = f"{field} [{sim._points.traces[field]}]"
-            film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
+            film = _Film(plane, frames, times, colour_top(frames) if top is None else top, label, under, dpi)
             with whole_file(path, path.suffix) as (partial, _):
                 write(film, partial, fps)
     return np.array(times)
-
-
-def _scale(frames: list[np.ndarray]) -> float:
-    """Return the value below which lie three quarters of the sum of abs(values).
-
-    Neither silence, however long, nor a few large values at a source move it much.
-    """
-    thin = max(1, sum(frame.size for frame in frames) // _SAMPLES)
-    seen = np.concatenate([np.abs(frame.ravel()[i % thin :: thin]) for i, frame in enumerate(frames)])
-    seen = np.sort(seen[np.isfinite(seen)]).astype(float)
-    if seen.size == 0 or seen[-1] == 0:
-        return 1.0
-    part = np.cumsum(seen / seen[-1])
-    return float(seen[np.searchsorted(part, _PART * part[-1])])
 
 
 def _clock(times: list[float]) -> list[str]:

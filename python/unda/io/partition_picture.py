@@ -38,7 +38,12 @@ def _legend(ax: Any, partition: Partition, **where: Any) -> None:
 
 def outer_faces(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices of the outer faces, periodic ones included, and the part of each."""
-    mesh = partition.mesh
+    faces, cell = faces_of(partition.mesh)
+    return faces, partition.part[cell]
+
+
+def faces_of(mesh: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices of the outer faces, each around it, periodic ones included, and their cells."""
     faces = mesh.cells[:, FACES[mesh.shape]].reshape(-1, FACES[mesh.shape].shape[1])
     cell = np.repeat(np.arange(mesh.num_elem), len(FACES[mesh.shape]))
     on_side = np.zeros(mesh.num_vertex, bool)
@@ -47,7 +52,7 @@ def outer_faces(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
     faces, cell = faces[maybe], cell[maybe]
     known = {tuple(row) for row in np.sort(mesh.boundary_faces, axis=1).tolist()}
     outer = np.array([tuple(row) in known for row in np.sort(faces, axis=1).tolist()])
-    return faces[outer], partition.part[cell[outer]]
+    return faces[outer], cell[outer]
 
 
 def plot_outside(partition: Partition, ax: Any) -> Any:

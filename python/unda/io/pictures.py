@@ -5,7 +5,7 @@ Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_plane
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,51 +34,60 @@ class Pictures:
 
     def plot_slice(
         self,
-        field: str,
+        field: str | Sequence[str],
         *,
-        x: float | None = None,
-        y: float | None = None,
-        z: float | None = None,
+        x: float | Sequence[float] | None = None,
+        y: float | Sequence[float] | None = None,
+        z: float | Sequence[float] | None = None,
         ax: Any = None,
         num: int = 200,
         vmax: float | None = None,
         background: Any = None,
+        cmap: Any = "RdBu_r",
     ) -> Any:
-        """Draw a field on a plane; needs matplotlib.
+        """Draw a field on a plane, or several of either; needs matplotlib.
 
         Parameters
         ----------
-        field : str
-            What receivers can record.
-        x, y, z : float
-            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it.
-        ax : matplotlib axes, optional
+        field : str or sequence of str
+            What receivers can record; of several each is a row of panels.
+        x, y, z : float or sequence of float
+            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it. Several planes
+            are columns of panels.
+        ax : matplotlib axes, or an array of them, optional
         num : int
             Pixels an axis; on a grid each node is one.
         vmax : float, optional
-            End of the colour scale, -vmax the other; the largest value on the plane if omitted.
+            End of the colour scale, -vmax the other. If omitted, for each field that of `movie`: the value
+            below which lie three quarters of the sum of abs(values) on its planes.
         background : str or array_like, optional
             Drawn in grey under the wave: a parameter of the medium by its name, such as "c", or values
             (across, up) on the plane, such as ``c[:, 20, :]``.
+        cmap : str or matplotlib colour map
+            Best one whose middle, which is 0, has no colour.
 
         Returns
         -------
         matplotlib axes
-            Where processes share the problem: in process 0, which draws; None in the others.
+            Of several panels an array: (fields,), (planes,) or (fields, planes). Where processes share the
+            problem: in process 0, which draws; None in the others.
 
         Raises
         ------
         ArgumentError
-            Unknown fields, no plane or several, a plane outside, a background of another shape.
+            Unknown fields, no plane or several directions, a plane outside, a background of another shape.
 
         Examples
         --------
         >>> sim.plot_slice("p", y=500.0, background="c")  # doctest: +SKIP
+        >>> sim.plot_slice(["p", "vz"], y=[250.0, 500.0, 750.0], cmap="PuOr")  # doctest: +SKIP
         """
         from .plotting import plot_slice
 
         where = {"x": x, "y": y, "z": z}
-        return self._together("plot_slice", lambda: plot_slice(self, field, where, ax, num, vmax, background))
+        return self._together(
+            "plot_slice", lambda: plot_slice(self, field, where, ax, num, vmax, background, cmap)
+        )
 
     def movie(
         self,

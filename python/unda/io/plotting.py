@@ -1,18 +1,23 @@
-"""Pictures of a plane through a simulation; matplotlib is imported when one is drawn.
+"""Pictures of planes through a simulation; matplotlib is imported when one is drawn.
 
 Not here: sampling fields on a plane (grid_plane.py, mesh_plane.py), movies (movie.py), traces
-(receiver.py).
+(trace_plots.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._check import number
+from .._check import field_names, number
+from .._extra import extra
+from .._units import plain
 from ..errors import ArgumentError
+
+_SAMPLES = 2_000_000  # values from which a scale of colours is computed
+_PART = 0.75  # of the sum of abs(values) lies below the end of the scale
 
 
 class Plane(NamedTuple):
@@ -57,21 +62,60 @@ def background_values(sim: Any, plane: Plane, given: Any) -> np.ndarray | None:
     return values.T
 
 
-def _see_through() -> Any:
-    """Return the colours of a wave, transparent where it is 0."""
+def colour_top(frames: Sequence[np.ndarray]) -> float:
+    """Return the end of a scale of colours: below it lie three quarters of the sum of abs(values).
+
+    Neither silence, however long, nor a few large values at a source move it much.
+    """
+    thin = max(1, sum(frame.size for frame in frames) // _SAMPLES)
+    seen = np.concatenate([np.abs(frame.ravel()[i % thin :: thin]) for i, frame in enumerate(frames)])
+    seen = np.sort(seen[np.isfinite(seen)]).astype(float)
+    if seen.size == 0 or seen[-1] == 0:
+        return 1.0
+    part = np.cumsum(seen / seen[-1])
+    return float(seen[np.searchsorted(part, _PART * part[-1])])
+
+
+def new_axes(what: str, ax: Any) -> Any:
+    """Return the given axes, or new ones."""
+    if ax is not None:
+        return ax
+    return extra("matplotlib.pyplot", what).subplots(layout="constrained")[1]
+
+
+def label_of(unit: str) -> str:
+    """Return a unit as pictures show it: m/s² for m/s2."""
+    return unit.translate(str.maketrans("23", "²³"))
+
+
+def _colours(cmap: Any) -> Any:
+    """Return a colour map by its name, or the one that was given."""
     from matplotlib import colormaps
+
+    try:
+        return colormaps.get_cmap(cmap)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"cmap is {cmap!r}, expected a colour map of matplotlib: {error}") from None
+
+
+def _see_through(cmap: Any) -> Any:
+    """Return the colours of a wave, transparent where it is 0."""
     from matplotlib.colors import ListedColormap
 
     height = np.linspace(-1, 1, 256)
-    colours = colormaps["RdBu_r"](0.5 + 0.5 * np.sign(height) * (0.35 + 0.65 * np.abs(height)))
+    colours = cmap(0.5 + 0.5 * np.sign(height) * (0.35 + 0.65 * np.abs(height)))
     colours[:, 3] = np.minimum(1, 1.6 * np.abs(height))
     return ListedColormap(colours, "wave")
 
 
-def draw(ax: Any, plane: Plane, values: np.ndarray, top: float, label: str, under: np.ndarray | None) -> Any:
+def draw(
+    ax: Any, plane: Plane, values: np.ndarray, top: float, label: str, under: np.ndarray | None,
+    cmap: Any = "RdBu_r",
+) -> Any:  # fmt: skip
     """Draw values (up, across) between -top and top, with axes and colour bar; returns the image."""
     options: dict[str, Any] = {"origin": "lower", "extent": plane.extent}
-    colours = "RdBu_r" if under is None else _see_through()
+    colours = _colours(cmap)
+    colours = colours if under is None else _see_through(colours)
     image = ax.imshow(values, cmap=colours, vmin=-top, vmax=top, **options)
     if under is not None:
         low, high = float(np.nanmin(under)), float(np.nanmax(under))
@@ -87,18 +131,45 @@ def draw(ax: Any, plane: Plane, values: np.ndarray, top: float, label: str, unde
 
 
 def plot_slice(
-    sim: Any, field: str, coordinates: Mapping[str, Any], ax: Any, num: int, vmax: Any, background: Any
-) -> Any:
-    """Draw a field on the plane whose coordinate is not None; see `Simulation.plot_slice`."""
-    import matplotlib.pyplot as plt
-
-    plane = chosen_plane(sim, field, coordinates, num)
-    under = background_values(sim, plane, background)
-    values = plane.read()
+    sim: Any, field: Any, coordinates: Mapping[str, Any], ax: Any, num: int, vmax: Any, background: Any,
+    cmap: Any,
+) -> Any:  # fmt: skip
+    """Draw fields on planes whose coordinate is not None; see `Pictures.plot_slice`."""
+    names = field_names(field, tuple(sim._points.traces)) if _several(field) else (field,)
+    given = {name: plain(name, one, "m") for name, one in coordinates.items() if one is not None}
+    many = next((name for name, value in given.items() if _several(value)), None)
+    where = [{**given, many: value} for value in given[many]] if many else [given]
+    planes = [[chosen_plane(sim, name, one, num) for one in where] for name in names]
+    under = [background_values(sim, plane, background) for plane in planes[0]]
+    values = [[plane.read() for plane in row] for row in planes]
     if not sim._tells:
         return None
-    top = number("vmax", np.nanmax(np.abs(values)) or 1.0 if vmax is None else vmax, positive=True)
-    ax = ax or plt.subplots(layout="constrained")[1]
-    draw(ax, plane, values, top, f"{field} [{sim._points.traces[field]}]", under)
-    ax.set_title(f"{field} at {plane.normal} = {plane.place:g} m, t = {sim.t:.4g} s")
-    return ax
+    shape = (len(names),) * _several(field) + (len(where),) * bool(many)
+    axes = _panels(ax, shape, (len(names), len(where)), planes[0][0].extent)
+    for i, name in enumerate(names):
+        top = colour_top(values[i]) if vmax is None else number("vmax", vmax, positive=True)
+        label = f"{name} [{sim._points.traces[name]}]"
+        for j, plane in enumerate(planes[i]):
+            draw(axes[i, j], plane, values[i][j], top, label, under[j], cmap)
+            axes[i, j].set_title(f"{name} at {plane.normal} = {plane.place:g} m, t = {sim.t:.4g} s")
+    return axes.reshape(shape) if shape else axes[0, 0]
+
+
+def _several(given: Any) -> bool:
+    return isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.ndim(given) == 1
+
+
+def _panels(
+    ax: Any, shape: tuple[int, ...], size: tuple[int, int], extent: tuple[float, float, float, float]
+) -> np.ndarray:
+    """Return axes (fields, places): those given, or new ones of one figure, for pictures of that extent."""
+    if ax is None:
+        rows, columns = size
+        high = 0.9 + float(np.clip(3.6 * (extent[3] - extent[2]) / (extent[1] - extent[0]), 0.8, 6.0))
+        wide = {} if size == (1, 1) else {"figsize": (4.8 * columns, high * rows)}
+        plt = extra("matplotlib.pyplot", "plot_slice")
+        return np.asarray(plt.subplots(*size, layout="constrained", squeeze=False, **wide)[1])
+    found = np.asarray(ax, dtype=object)
+    if found.shape not in (shape, size):
+        raise ArgumentError(f"ax has shape {found.shape}, expected {shape}, an axes for each picture")
+    return found.reshape(size)

@@ -249,6 +249,8 @@ def _beside(sim: Any, mesh: Any) -> tuple[list[str], list[str]]:
     listed = [receivers.points for receivers in sim.receivers]
     points = np.concatenate(listed) if listed else np.empty((0, 3))
     for i, source in enumerate(sim._solver.whole_sources()):
+        if len(source.places()) > 1:  # the errors of an array's points are not those of one
+            continue
         elem, barycentric = mesh.locate([source.position])
         if _BESIDE < _to_vertex(mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
             notes.append(

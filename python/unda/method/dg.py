@@ -13,8 +13,10 @@ import numpy as np
 from .. import _core
 from .._check import call_at, check_state, field_names, flag, node_values, number
 from .._core import lib
+from .._units import plain
 from ..errors import ArgumentError
 from ..limits import choose_device
+from ..problem._gridded import labelled
 from ..problem._shapes import SHAPES
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
@@ -292,7 +294,9 @@ class DG(MeshSimulation):
                 )
         q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for i, name in enumerate(self.fields):
-            q[..., i] = node_values(name, self._own_rows(fields.get(name, 0.0)), place, self.dtype)
+            unit = self.medium.units[name]
+            given = self._own_rows(labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
+            q[..., i] = node_values(name, given, place, self.dtype, unit)
         self.medium._check_state(self._material, q, x)
         self._solver.live()
         self._half_set = True

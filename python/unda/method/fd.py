@@ -20,6 +20,7 @@ from ..limits import choose_device
 from ..problem.grid import Block, Grid, chunks
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
+from ..problem.surface import boundary_named
 from . import grid_blowup, grid_check, grid_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -505,6 +506,30 @@ class FD(Simulation):
 
         write_vti(self, path, fields, series)
 
+    def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
+        """Return fields as a dataset of xarray; needs xarray.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            Fields, and parameters of the medium such as "c"; all fields if omitted.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables as `get` has them, along x, y, z, or x_half, .. where their positions lie between nodes;
+            ``attrs["units"]`` of each is its unit, staggered v's and H's ``attrs["time_offset"]`` [s] is to
+            be added to the time. Coordinates [m]. ``attrs`` of the dataset: time [s], and config as JSON.
+            Where processes share the problem: in process 0; None in the others.
+
+        Examples
+        --------
+        >>> sim.to_xarray(["p", "c"]).p.sel(y=500.0, method="nearest").plot()  # doctest: +SKIP
+        """
+        from ..io.labelled import grid_fields
+
+        return self._together("to_xarray", lambda: grid_fields(self, fields))
+
     def check(self) -> Report:
         """Look for common mistakes before the first step.
 
@@ -523,6 +548,14 @@ class FD(Simulation):
         if self.ranks is None:
             return grid_check.check(self)
         return self.ranks.first("check", lambda: grid_check.check(self))  # each process knows all of it
+
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        side = boundary_named(boundary, SIDES)
+        if side not in ("zmin", "zmax"):
+            raise ArgumentError(
+                f"boundary is {boundary!r}, which is upright; expected zmin, zmax, top or bottom"
+            )
+        return np.full(len(xy), (self.grid.lower if side == "zmin" else self.grid.upper)[2])
 
     def _blown_up(self, message: str) -> UnstableError:
         return grid_blowup.unstable(self, message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
 from ..problem.layer import CPML, Damping
-from ..problem.medium import Acoustic, Medium
+from ..problem.medium import Medium
 from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import wrap
 from .grid_material import GridMaterial
@@ -35,6 +35,10 @@ class Scalar:
         Of the arrays of the state.
     layers : tuple of type
         The classes of its absorbing layers; the first one stands for "absorbing".
+    physics : tuple of str
+        The equations that it solves.
+    sources : tuple of type
+        The classes of sources that it takes.
     conditions : tuple of str
         Words for sides.
     layer_end : int
@@ -42,6 +46,8 @@ class Scalar:
     """
 
     name, code = "scalar", int(lib.UNDA_SCALAR)
+    physics: ClassVar[tuple[str, ...]] = ("acoustic",)
+    sources: ClassVar[tuple[type[Source], ...]] = (VolumeInjection,)
     fields: tuple[str, ...] = ("p",)
     names: tuple[str, ...] = ("p", "p_previous")
     layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
@@ -51,11 +57,19 @@ class Scalar:
     medium: Medium
 
     def __init__(self, medium: Medium) -> None:
-        if not isinstance(medium, Acoustic):
+        if not isinstance(medium, Medium) or medium.physics not in self.physics:
             raise ArgumentError(
                 f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme; give scheme='staggered'"
             )
         self.medium = medium
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Return what receivers record: the fields, and what follows from them without derivatives."""
+        fields = set(self.fields)
+        derived = self.medium.derived.items()
+        values = (n for n, one in derived if all(f in fields and not d for _, f, d in one.terms))
+        return (*self.fields, *values)
 
     def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
         """Return what "absorbing" is: 10 nodes; for fmax a quarter of the main wavelength, up to 20."""
@@ -81,7 +95,7 @@ class Scalar:
     def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:
         """Return rates for the library; node: the nearest one."""
         source.check_physics(self.medium)
-        if not isinstance(source, VolumeInjection):
+        if not isinstance(source, self.sources):
             raise ArgumentError(
                 f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give "
                 "scheme='staggered' for others"
@@ -99,11 +113,13 @@ class Staggered(Scalar):
     """All fields of any medium, each at its position of the staggered grid; v and H at half steps."""
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
+    physics = ("acoustic", "elastic", "maxwell")
+    sources = (CurrentDipole, MomentTensor, PointForce, VolumeInjection)
     layers = (CPML,)
     layer_end = 0
 
     def __init__(self, medium: Medium) -> None:
-        if not isinstance(medium, Medium):
+        if not isinstance(medium, Medium) or medium.physics not in self.physics:
             raise ArgumentError(f"medium is {medium!r}, expected one such as unda.Elastic")
         self.medium = medium
         self.fields = self.names = tuple(medium.fields)
@@ -135,7 +151,7 @@ class Staggered(Scalar):
     def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:
         """Return rates for the library; node: the nearest one."""
         source.check_physics(self.medium)
-        if not isinstance(source, (CurrentDipole, MomentTensor, PointForce, VolumeInjection)):
+        if not isinstance(source, self.sources):
             raise ArgumentError(f"source is {source!r}, expected one of unda's point sources")
         made, volume = dict.fromkeys(self.fields, 0.0), isinstance(source, VolumeInjection)
         if isinstance(source, MomentTensor) and material.is_fluid(node):

@@ -21,7 +21,7 @@ from ..problem.source import Source
 from .fd_scheme import Scalar
 from .fd_sides import flat_axes, in_dimensions
 from .grid_material import GridMaterial
-from .points import Points
+from .points import Points, each_point
 from .receiver import Channels
 
 
@@ -44,7 +44,7 @@ class GridPoints(Points):
     def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:
             points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
         for i in np.flatnonzero(~self._grid.contains(array))[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
             far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, self._grid.upper))
@@ -64,16 +64,27 @@ class GridPoints(Points):
 
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
-        places = self._inside([source.position for source in sources], "source")
+        points, owners, shares = each_point(sources)
+        places = self._inside(points, "source")
         index = np.rint(self._grid.locate(places)).astype(int)
         nodes = np.ravel_multi_index(tuple(index.T), self._grid.shape).tolist()
-        rates = [self._scheme.rates(*one, self._material) for one in zip(sources, nodes, strict=True)]
-        first, given = np.arange(len(sources) + 1, dtype=np.int64), np.array(rates)
+        known: dict[int, list[float]] = {}  # of arrays, whose points have the same
+
+        def rates(source: Source, node: int) -> list[float]:
+            point = source.at_point(self.medium.physics)
+            if point is source:
+                return self._scheme.rates(source, node, self._material)
+            if id(source) not in known:
+                known[id(source)] = self._scheme.rates(point, node, self._material)
+            return known[id(source)]
+
+        given = np.array([rates(*one) for one in zip(owners, nodes, strict=True)]) * shares[:, None]
+        first = np.arange(len(owners) + 1, dtype=np.int64)
         self._same("sources", places, given)
         return {
-            "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
+            "num_source": len(owners), "first": first, "num_cell": len(owners), "places": places,
             "rates": given,
-        }, sources  # fmt: skip
+        }, owners  # fmt: skip
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """See `Points`."""
@@ -81,13 +92,7 @@ class GridPoints(Points):
 
     def channels(self, fields: Iterable[str] | None) -> Channels:
         """See `Points`."""
-        values = [
-            name
-            for name, one in self.medium.derived.items()
-            if all(field in self._scheme.fields and not derivative for _, field, derivative in one.terms)
-        ]
-        known = (*self._scheme.fields, *values)
-        names = field_names(self._scheme.fields if fields is None else fields, known)
+        names = field_names(self._scheme.fields if fields is None else fields, self._scheme.recorded)
         self._same("recorded fields", names)
         return Channels(self.medium, names)
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from .._check import call_at, node_values
 from .._parallel import ahead
+from .._units import plain
 from ..errors import ArgumentError
+from ..problem._gridded import labelled
 from ..problem.grid import Block
 from .grid_fluid import STRESSES, Fluids
 
@@ -63,10 +65,11 @@ def _by_chunk(
 
 def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
     """Read a field given as an array, a number or a function."""
+    value = labelled(name, value, _unit(sim, name))
     if callable(value):
         return _called(sim, name, value)
     try:
-        array = np.asarray(value)
+        array = np.asarray(plain(name, value, _unit(sim, name)))
     except ValueError as error:
         raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
     own = len(sim.own_planes), *sim.grid.shape[1:]
@@ -85,12 +88,17 @@ def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
     return found
 
 
+def _unit(sim: Any, name: str) -> str:
+    field, _, _ = name.partition("_")  # for p_previous, p
+    return str(sim.medium.units[field])
+
+
 def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
     """Read a field given as a function."""
     anything = []
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
-        given = call_at(name, value, place)
+        given = plain(name, call_at(name, value, place), _unit(sim, name))
         made = np.array(node_values(name, given, place, sim.dtype))  # f may return the same array again
         anything.append(bool(np.any(given)))
         return made

@@ -21,7 +21,7 @@ from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _sites
 from .norms import interpolation, reference_coordinates
-from .points import Points
+from .points import Points, each_point
 from .solver import Solver
 
 _SAME = 1e-9  # of the largest in a cell: a material interpolated from both sides of a face
@@ -40,6 +40,8 @@ class MeshPoints(Points):
     degree : int
     """
 
+    no_waves = ""
+
     def __init__(
         self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
     ) -> None:
@@ -53,7 +55,7 @@ class MeshPoints(Points):
     def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
         if isinstance(points, Sequence) and len(points) == 0:
             points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
         sites = _sites.find(self._mesh, array, self._degree)
         for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
@@ -86,22 +88,19 @@ class MeshPoints(Points):
         """See `Points`."""
         for source in sources:
             source.check_physics(self.medium)
-        sites = self._inside([source.position for source in sources], "source")[1]
+        points, owners, shares = each_point(sources)
+        sites = self._inside(points, "source")[1]
         # The material that the solver has: a function of the user may give other values by now.
-        names, values = self.medium.parameters, self.material_at(sites.elem, sites.places).tolist()
-        materials = [dict(zip(names, row, strict=True)) for row in values]
-        of = sites.of_points()
-        owners = [sources[i] for i in of]
-        pairs = zip(owners, materials, strict=True)
-        able = np.array([self._carried(source, material) for source, material in pairs])
+        materials, of = self.material_at(sites.elem, sites.places), sites.of_points()
+        alike = _Alike(owners, of, materials)
+        able = alike.each(lambda source, material: [self._carried(source, material)], self.medium)[:, 0]
         able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
-        sites = sites.keep(able)
-        kept = np.flatnonzero(able).tolist()
-        rates = np.array([self._rates(owners[i], materials[i]) for i in kept])
+        sites, alike = sites.keep(able), alike.keep(able)
+        rates = alike.each(self._rates, self.medium) * shares[sites.of_points(), None]
         return {
-            "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
+            "num_source": len(owners), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
             "places": sites.places, "rates": rates * sites.weights[:, None],
-        }, sources  # fmt: skip
+        }, owners  # fmt: skip
 
     def _carried(self, source: Source, material: dict[str, float]) -> bool:
         """Return whether a material can carry a source."""
@@ -149,6 +148,36 @@ class MeshPoints(Points):
                 tuple(self.medium.fields), [(wave, count) for _, wave, count in solver.waves],
             )  # fmt: skip
         return self._outer(times)
+
+
+class _Alike:
+    """Sources at sites, those together that are one source in one material: of an array there are many."""
+
+    def __init__(self, owners: Sequence[Source], of: np.ndarray, materials: np.ndarray) -> None:
+        number = {key: i for i, key in enumerate(dict.fromkeys(map(id, owners)))}
+        owner = np.fromiter((number[id(one)] for one in owners), np.int64, len(owners))[of]
+        self._owners, self._of, self._materials = owners, of, materials
+        if len(number) == len(owners):  # no array
+            self._first = self._inverse = np.arange(len(of))
+        else:
+            rows = np.column_stack([owner, materials])
+            _, self._first, self._inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+
+    def keep(self, mask: np.ndarray) -> _Alike:
+        """Return the same of some sites."""
+        return self if mask.all() else _Alike(self._owners, self._of[mask], self._materials[mask])
+
+    def each(self, work: Callable[[Source, dict[str, float]], Any], medium: Medium) -> np.ndarray:
+        """Return rows that a function gives for the source and the material of each site."""
+        names = tuple(medium.parameters)
+        rows = [
+            work(
+                self._owners[self._of[i]].at_point(medium.physics),
+                dict(zip(names, self._materials[i].tolist(), strict=True)),
+            )
+            for i in self._first.tolist()
+        ]
+        return np.array(rows)[self._inverse.reshape(-1)]
 
 
 def _members(sites: _sites.Sites) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Next: dg.py, sem.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,8 @@ from .._check import flag
 from .._core import lib
 from ..errors import UnstableError
 from ..io.plotting import Plane
+from ..problem import surface
+from ..problem.grid import Grid
 from ..problem.rank_mesh import RankMesh
 from . import mesh_blowup, mesh_plane
 from .simulation import Simulation
@@ -27,6 +29,7 @@ class MeshSimulation(Simulation):
 
     mesh: Any
     degree: int
+    num_node: int
 
     @property
     def _num_elem(self) -> int:
@@ -72,8 +75,40 @@ class MeshSimulation(Simulation):
             return work(self.mesh)
         return self.ranks.first(what, lambda: work(self.mesh.whole))
 
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        name = surface.boundary_named(boundary, self.mesh.boundary_names)
+        return self._of_whole("heights", lambda mesh: surface.heights(mesh, name, xy))
+
     def _blown_up(self, message: str) -> UnstableError:
         return mesh_blowup.unstable(self, message)
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         return mesh_plane.plane(self, field, axis, value, num)
+
+    def to_xarray(self, fields: str | Sequence[str] | None = None, *, grid: Grid | None = None) -> Any:
+        """Return fields as a dataset of xarray; needs xarray.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            Fields, and parameters of the medium such as "c"; all fields if omitted. With `grid` also derived
+            quantities, as for `add_receivers`.
+        grid : Grid, optional
+            Sample the polynomials at the nodes of a grid.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables (cell, node), as `get` has them, with coordinates x, y, z (cell, node) [m] and tag
+            (cell). With `grid` variables (x, y, z), NaN where there is no cell. ``attrs["units"]`` of each
+            is its unit; ``attrs`` of the dataset: time [s], and config as JSON. Where processes share the
+            problem: in process 0; None in the others, but with `grid`, which gives all to each.
+
+        Examples
+        --------
+        >>> fine = unda.Grid((101, 1, 101), 1.0, origin=(0, 50, 0))  # doctest: +SKIP
+        >>> sim.to_xarray("p", grid=fine).p.isel(y=0).plot()  # doctest: +SKIP
+        """
+        from ..io.labelled import mesh_fields
+
+        return self._together("to_xarray", lambda: mesh_fields(self, fields, grid))

@@ -64,16 +64,15 @@ class Monitor(Fixed):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import unda
     >>> sim = unda.FD(unda.Grid((40, 40, 40), spacing=0.1), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
     >>> sim.add_source(unda.VolumeInjection((2.0, 2.0, 2.0), unda.ricker(0.4)))
     >>> peak = sim.add_monitor("p", "max")
     >>> peak
-    Monitor(max of p, every 2 steps, 9.09 samples a period, at all nodes, 0.256 MB)
+    Monitor(max of p, every 2 steps, 11.1 samples a period, at all nodes, 0.256 MB)
     >>> sim.run(until=6.0)
-    >>> bool((peak.values >= sim.get("p")).all()) or peak.num_sample
-    True
+    >>> peak.num_sample, peak.values.shape
+    (68, (40, 40, 40))
     """
 
     _otherwise = "sim.add_monitor(...) makes another one"

@@ -6,7 +6,7 @@ A simulation has one; `mesh_points.MeshPoints` and `grid_points.GridPoints` are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +19,18 @@ from .receiver import Channels
 from .solver import Solver
 
 
+def each_point(sources: Sequence[Source]) -> tuple[np.ndarray, list[Source], np.ndarray]:
+    """Return all places (n, 3) of sources, whose each is, and the factors of the rates there."""
+    places, counts = [source.places() for source in sources], [len(source.shares()) for source in sources]
+    owners = [source for source, num in zip(sources, counts, strict=True) for _ in range(num)]
+    return np.concatenate(places), owners, np.concatenate([source.shares() for source in sources])
+
+
 class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""
 
     has_outer = False  # whether boundaries have outer values
+    no_waves: ClassVar[str] = "FD takes no plane waves"  # why; empty where they are taken
     value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 
@@ -38,7 +46,8 @@ class Points:
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """Return the members of unda_source of point sources, or raise; then the sources that it has.
 
-        These are the given ones, and after them parts of those that need a second amplitude.
+        These are the given ones, an `Array` once for each point, and after them parts of those that need a
+        second amplitude.
         """
         raise NotImplementedError
 
@@ -68,7 +77,7 @@ class Points:
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """Return elements, faces and signs where a plane wave is given, and the wave."""
-        raise ArgumentError("FD takes no plane waves")
+        raise ArgumentError(self.no_waves)
 
     def forget_waves(self) -> None:
         """Forget the waves."""

@@ -20,6 +20,7 @@ from ..problem.medium import Medium
 from ..problem.rank_mesh import RankMesh
 from ..problem.source import Source
 from .mesh_points import MeshPoints
+from .points import each_point
 
 
 class _Rows:
@@ -86,8 +87,8 @@ class RankPoints(MeshPoints):
 
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
-        points = [source.position for source in sources]
-        return self._first("source", points, lambda whole: MeshPoints.terms(whole, sources)[0]), sources
+        points, owners, _ = each_point(sources)
+        return self._first("source", points, lambda whole: MeshPoints.terms(whole, sources)[0]), owners
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """See `Points`."""

@@ -15,7 +15,9 @@ import numpy as np
 from .. import _core
 from .._check import check_state, field_names, flag, node_values, number
 from .._core import lib
+from .._units import plain
 from ..errors import ArgumentError
+from ..problem._gridded import labelled
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
@@ -282,9 +284,9 @@ class SEM(MeshSimulation):
         q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for name in known:
             there = self._fluid if name.startswith("chi") else ~self._fluid
-            q[there, :, self.fields.index(name)] = node_values(
-                name, self._own_rows(fields.get(name, 0.0)), place, self.dtype
-            )[there]
+            unit = self._known.units[name]
+            given = self._own_rows(labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
+            q[there, :, self.fields.index(name)] = node_values(name, given, place, self.dtype, unit)[there]
         self._solver.live()
         self._half_set = True
         self._solver.write(lib.UNDA_STATE, 0, q)

@@ -48,7 +48,7 @@ def _time_dispersion(sim: Any, report: Report) -> None:
     points = np.concatenate([receivers.points for receivers in sim.receivers])
     if not len(points):
         return
-    places = np.array([source.position for source in sim._solver.whole_sources()])
+    places = np.concatenate([source.places() for source in sim._solver.whole_sources()])
     far = max(float(np.linalg.norm(points - place, axis=1).max()) for place in places[:1000])
     slowest = -sim._most(-float(sim.medium._speeds(sim._material.reshape(-1, sim._material.shape[2])).min()))
     main = report.fmax / _MAIN

@@ -15,9 +15,12 @@ from .._core import lib
 from ..errors import ArgumentError
 from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
-from ..problem.medium import Maxwell, Medium
+from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ._options import Given, common_options, kernel_choice
+
+#: The equations that SEM solves.
+PHYSICS = ("acoustic", "elastic")
 
 
 def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
@@ -30,10 +33,10 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
             "the mesh has tetrahedra, expected hexahedra, whose tensor nodes make the mass matrix diagonal: "
             "unda.box_mesh(.., shape='hex'), or unda.DG on this mesh"
         )
-    if isinstance(medium, Maxwell):
+    if isinstance(medium, Medium) and medium.physics not in PHYSICS:
         raise ArgumentError(
-            "the medium is maxwell, expected acoustic or elastic: continuous nodal elements have spurious "
-            "modes of Maxwell's equations; use unda.DG"
+            f"the medium is {medium.physics}, expected {' or '.join(PHYSICS)}: continuous nodal elements "
+            "have spurious modes of Maxwell's equations; use unda.DG"
         )
     if not isinstance(medium, Medium):
         raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic or unda.Elastic")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..problem.array import Array
 from ..problem.incident import PlaneWave
 from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import TimeFunction, wrap
@@ -25,6 +26,7 @@ from .sem_motion import Motion
 class SemPoints(MeshPoints):
     """Where sources and receivers of SEM stand, and what they are there; see `MeshPoints`."""
 
+    no_waves = "SEM takes no incident waves; start from a wave: sim.set(unda.exact.plane_wave(..))"
     fields: SemFields
     _floating: frozenset[int] = frozenset()  # ids of forces in fluids
 
@@ -65,21 +67,25 @@ class SemPoints(MeshPoints):
 
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """See `Points`."""
-        raise ArgumentError(
-            "SEM takes no incident waves; start from a wave in the mesh: sim.set(unda.exact.plane_wave(..))"
-        )
+        raise ArgumentError(self.no_waves)
 
     # ---- sources ----
 
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`; a force where a solid meets a fluid has a part in the fluid."""
-        terms, _ = super().terms(sources)
+        terms, sources = super().terms(sources)
         if self.medium.physics != "elastic":
             return terms, sources
         wet = self.material_at(terms["elem"], terms["places"])[:, 2] == 0.0
         first, of = terms["first"], np.repeat(np.arange(len(sources)), np.diff(terms["first"]))
-        force = np.array([isinstance(source, PointForce) for source in sources])
+        force = np.array([isinstance(source.at_point("elastic"), PointForce) for source in sources])
         some, every = (check.reduceat(wet, first[:-1]) & force for check in (np.logical_or, np.logical_and))
+        for i in np.flatnonzero(some).tolist():
+            if isinstance(sources[i], Array):
+                raise ArgumentError(
+                    f"{sources[i]!r} has forces in a fluid (vs = 0) or on one; "
+                    "SEM takes such forces as single sources"
+                )
         shared = some & ~every
         parts = [_part(sources[i]) for i in np.flatnonzero(shared).tolist()]
         self._floating -= {id(source) for source in sources}  # of others, that are gone

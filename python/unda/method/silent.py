@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..problem.array import Array
 from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
 from . import _sites
 from .fd_sides import SIDES
@@ -66,6 +67,8 @@ def is_odd(name: str, axis: str) -> bool:
 
 def driven_by(source: Source) -> set[str]:
     """Return the fields to which a point source adds."""
+    if isinstance(source, Array):
+        return driven_by(source.at_point("elastic")) | driven_by(source.at_point("maxwell"))
     if isinstance(source, VolumeInjection):
         return {"p", "sxx", "syy", "szz"}
     if isinstance(source, MomentTensor):
@@ -138,7 +141,7 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
     for i, source in enumerate(sim._solver.whole_sources()):
         driven = driven_by(source) & set(sim.fields)
         for wall in walls:
-            if driven and driven <= wall.zeros(physics) and wall.holds(np.array(source.position)):
+            if driven and driven <= wall.zeros(physics) and wall.holds(source.places()).all():
                 found.append(
                     f"source {i} at {source.position} m lies on the {wall.condition} boundary {wall.name!r}, "
                     f"where {', '.join(sorted(driven))} is zero: it sends nothing; move it inside"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -27,12 +27,14 @@ from ..limits import device_info
 from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
+from ..problem.surface import plane_points
 from . import speed
 from ._options import Given, kernel_parts
 from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
 from .receiver import Channels, Receivers
+from .shots import shots
 from .slabs import Slabs
 from .solver import Ahead, Solver, living
 from .stepping import Stepping
@@ -83,7 +85,7 @@ class Simulation(Fixed, Pictures):
         "dt": "make another simulation with dt=, cfl= or sample_dt=",
         "t": "sim.set(..., t=) and sim.reset() start the clock",
         "step_count": "sim.set(...) and sim.reset() start it again",
-        "receivers": "sim.add_receivers(...) adds some",
+        "receivers": "sim.add_receivers(...), remove_receivers(...) and move_receivers(...) change them",
         **{name: f"make another simulation with {name}=" for name in (
             "mesh", "grid", "medium", "degree", "order", "flux", "integrator", "dtype", "device", "boundary",
             "threads", "partition", "transport", "kernel", "kernel_options", "cfl", "sample_dt", "layer",
@@ -243,7 +245,10 @@ class Simulation(Fixed, Pictures):
         self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
         if sources:
             terms, parts = self._points.terms(sources)
-            added = [(one, self._stepping.amplitude(one)) for one in parts]
+            known = {
+                key: self._stepping.amplitude(one) for key, one in {id(one): one for one in parts}.items()
+            }
+            added = [(one, known[id(one)]) for one in parts]
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
         for one in sources:
@@ -257,6 +262,50 @@ class Simulation(Fixed, Pictures):
             raise ArgumentError("sources are added before the first step; sim.reset() starts again")
 
     @alone
+    def snap(self, points: ArrayLike, boundary: str = "top", depth: float = 0.0) -> np.ndarray:
+        """Return points on a boundary, or at a depth below it, where vertical lines meet it: topography.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 2) or (n, 3)
+            x and y [m]; z is not looked at.
+        boundary : str
+            Name of a boundary of the mesh, curved or not, or of a side of the grid. "top" is zmax and
+            "bottom" zmin where the mesh names none so. Where a line meets it several times, the highest
+            counts.
+        depth : float
+            How far below it, along z [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such boundary, or a line does not meet it.
+
+        See Also
+        --------
+        add_receivers : takes on=, which snaps.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, -2), (4, 4, 0), cells=(2, 2, 1))
+        >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1)
+        >>> sim.snap([(1, 2)], depth=0.5).tolist()
+        [[1.0, 2.0, -0.5]]
+        """
+        xy = plane_points(points)
+        z = self._heights(boundary, xy) - number("depth", depth, "m")
+        return np.column_stack([xy, z])
+
+    def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
+        """Return z of a boundary at points (n, 2)."""
+        raise NotImplementedError
+
+    @alone
     def add_receivers(
         self,
         points: ArrayLike,
@@ -265,6 +314,8 @@ class Simulation(Fixed, Pictures):
         every: int = 1,
         name: str | None = None,
         side: Any = None,
+        on: str | None = None,
+        depth: float = 0.0,
     ) -> Receivers:
         """Record fields at points (n, 3) [m] now and after every `every` steps.
 
@@ -285,6 +336,10 @@ class Simulation(Fixed, Pictures):
             On a mesh, the side of which the values are at points where the material or the tag jumps: a
             direction in which it lies, or the name of its tag. If omitted, that of the cell with the lowest
             number there, which `Mesh.locate` gives.
+        on : str, optional
+            A boundary, such as "top", onto which points (n, 2) are put, see `snap`.
+        depth : float
+            With `on`, how far below it [m].
 
         Returns
         -------
@@ -301,24 +356,180 @@ class Simulation(Fixed, Pictures):
         cells of one material and tag that share the point, those across a periodic side among them, weighted
         as point sources are (`PointForce`): there both are transposes of each other.
         """
+        if on is not None:
+            points = self.snap(points, on, depth)
+        elif depth:
+            raise ArgumentError(
+                f"depth is {depth}, without on=; expected the name of a boundary, such as 'top'"
+            )
         array, placed = self._points.place(points, "receiver", side)
         channels = self._points.channels(fields)
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        given = _core.new_struct("unda_receivers", every=every, **channels.members, **placed)
         receivers = Receivers(
             array, channels.names, units=self._points.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
         )  # fmt: skip
         receivers._bind = self._points.binder()
+        self._record(receivers, channels, placed)
+        return receivers
+
+    def _record(self, receivers: Receivers, channels: Channels, placed: dict[str, Any]) -> None:
+        """Let receivers record these channels at places, from now on."""
+        given = _core.new_struct("unda_receivers", every=receivers.every, **channels.members, **placed)
         receivers.clear(self._start, self.step_count)
         self._solver.undrained = True
         self._solver.add(
             lib.unda_solver_add_receivers, (given,), self._solver.groups, [(receivers, channels)]
         )
         self._solver.drain()
-        return receivers
+
+    @alone
+    def remove_receivers(self, receivers: Receivers | Iterable[Receivers] | None = None) -> None:
+        """Remove receivers; before the first step or after `reset`.
+
+        What is removed records no more, and keeps the samples that it has.
+
+        Parameters
+        ----------
+        receivers : Receivers or iterable of Receivers, optional
+            What `add_receivers` returned; all if omitted.
+
+        Raises
+        ------
+        ArgumentError
+            If some are not of this simulation, or after a step.
+
+        See Also
+        --------
+        move_receivers : to other points.
+        shots : one source after the other.
+
+        Examples
+        --------
+        >>> import unda
+        >>> grid = unda.Grid((20, 20, 20), 1.0)
+        >>> sim = unda.FD(grid, unda.Acoustic(rho=1000.0, c=1500.0))
+        >>> rec = sim.add_receivers([(5, 6, 7)])
+        >>> sim.remove_receivers(rec)
+        >>> sim.receivers
+        ()
+        """
+        if receivers is None:
+            gone = list(self.receivers)
+        else:
+            gone = [receivers] if isinstance(receivers, Receivers) else list(receivers)
+        self._refuse_other(gone)
+        self._rerecord([(one, one.points, one.side) for one in self.receivers if not _among(one, gone)], -1)
+
+    @alone
+    def move_receivers(self, receivers: Receivers, points: ArrayLike, *, side: Any = None) -> Receivers:
+        """Put receivers at other points; before the first step or after `reset`.
+
+        Parameters
+        ----------
+        receivers : Receivers
+            What `add_receivers` returned. It records no more, and keeps its samples.
+        points : array_like, shape (n, 3)
+            As for `add_receivers`; as many as before, or others.
+        side : str or array_like, optional
+            As for `add_receivers`.
+
+        Returns
+        -------
+        Receivers
+            New ones, with the fields, the name and the steps between samples of the old ones, in their place
+            in `sim.receivers`.
+
+        Raises
+        ------
+        ArgumentError
+            As of `add_receivers`; if they are not of this simulation; after a step.
+        """
+        self._refuse_other([receivers])
+        places: list[tuple[Receivers, Any, Any]] = [(one, one.points, one.side) for one in self.receivers]
+        at = next(i for i, one in enumerate(self.receivers) if one is receivers)
+        places[at] = receivers, points, side
+        return self._rerecord(places, at)[at]
+
+    def _refuse_other(self, receivers: Sequence[Any]) -> None:
+        """Raise if some of these are not receivers that can be removed now."""
+        for one in receivers:
+            if not _among(one, self.receivers):
+                raise ArgumentError(f"{one!r} is not one of the receivers of this simulation")
+        if self.step_count > 0:
+            raise ArgumentError(
+                "receivers are removed and moved before the first step; sim.reset() starts again"
+            )
+
+    def _rerecord(self, listed: Sequence[tuple[Receivers, Any, Any]], moved: int) -> list[Receivers]:
+        """Let receivers, at points with sides, be those that record; one of them is a new object."""
+        made = []
+        for i, (one, points, side) in enumerate(listed):
+            array, placed = self._points.place(points, "receiver", side)
+            receivers = one._elsewhere(array, side) if i == moved else one
+            made.append((receivers, self._points.channels(one.fields), placed))
+        self._solver.forget_receivers()
+        for parts in made:
+            self._record(*parts)
+        return [receivers for receivers, _, _ in made]
+
+    def shots(
+        self,
+        sources: Iterable[Any],
+        receivers: Any = None,
+        *,
+        until: float | None = None,
+        steps: int | None = None,
+        fields: Iterable[str] | None = None,
+        every: int = 1,
+        side: Any = None,
+        progress: bool | None = None,
+    ) -> Iterator[Any]:
+        """Run one shot after the other, each from rest, without setting up again; yields their gathers.
+
+        Each shot is what a new simulation with its sources and receivers gives, to the bit.
+
+        Parameters
+        ----------
+        sources : iterable
+            Of each shot a source, or several as a list; sources that the simulation has are forgotten.
+        receivers : array_like, shape (n, 3), or sequence of such arrays, optional
+            Points [m] of all shots, or of each its own; they replace the receivers that the simulation has.
+            If omitted, those that it has record each shot.
+        until, steps : float, int
+            The end of each shot, as for `run`: one of the two.
+        fields, every, side
+            Of `receivers`, as for `add_receivers`.
+        progress : bool, optional
+            As for `run`.
+
+        Yields
+        ------
+        Receivers, or tuple of Receivers
+            What was recorded, as an object of its own that later shots do not change, named "shot 0", ..;
+            a tuple if the simulation has several receivers. The simulation stands at the end of the shot.
+
+        Raises
+        ------
+        ArgumentError
+            As `add_source`, `add_receivers` and `run` do; if the numbers of sources and of arrays of
+            receivers differ.
+
+        Examples
+        --------
+        >>> import unda
+        >>> grid = unda.Grid((40, 30, 30), 10.0)
+        >>> sim = unda.FD(grid, unda.Acoustic(rho=1000.0, c=1500.0), fmax=20.0, device="cpu")
+        >>> line = [(x, 150.0, 280.0) for x in range(0, 400, 50)]
+        >>> places = [(100, 150, 200), (300, 150, 200)]
+        >>> shots = [unda.VolumeInjection(place, unda.ricker(8.0)) for place in places]
+        >>> gathers = list(sim.shots(shots, line, steps=20))
+        >>> [gather["p"].shape for gather in gathers]
+        [(8, 21), (8, 21)]
+        """
+        return shots(self, sources, receivers, until, steps, (fields, every, side), progress)
 
     @property
     def receivers(self) -> tuple[Receivers, ...]:
@@ -443,7 +654,13 @@ class Simulation(Fixed, Pictures):
 
     @alone
     def reset(self, sources: bool = False) -> None:
-        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
+        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources.
+
+        See Also
+        --------
+        remove_receivers, move_receivers : what can be done with receivers then.
+        shots : one source after the other.
+        """
         self._forgets = self._forgets or sources
         self._half_set = self._half_set or self._forgets
         self.set()
@@ -669,6 +886,47 @@ class Simulation(Fixed, Pictures):
         found["stage"] |= self.rate(found["stage"]["seconds"])
         return found
 
+    # ---- arrays for others ----
+
+    @alone
+    def device_array(self, field: str) -> Any:
+        """Return a copy of a field on the device of the simulation, for torch, cupy and others.
+
+        Parameters
+        ----------
+        field : str
+            What `get` gives, in the same order and shape.
+
+        Returns
+        -------
+        ndarray or DeviceArray
+            On the CPU a NumPy array. On a CUDA device an array in its memory, of several devices in that of
+            the first, which ``torch.from_dlpack``, ``cupy.from_dlpack`` and ``cupy.asarray`` take without a
+            copy; ``numpy()`` reads it back. Where processes share the problem, what each of them has.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
+        OutOfMemoryError
+            If the device has no room for it.
+
+        Notes
+        -----
+        The values pass through the host's memory. Writing to the array does not change the simulation: `set`
+        does.
+
+        Examples
+        --------
+        >>> import numpy as np, unda
+        >>> sim = unda.FD(unda.Grid((5, 4, 3), 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
+        >>> np.from_dlpack(sim.device_array("p")).shape  # or torch.from_dlpack
+        (5, 4, 3)
+        """
+        from ..io.device_array import device_array
+
+        return device_array(self, field)
+
     # ---- files ----
 
     @alone
@@ -738,3 +996,13 @@ class Simulation(Fixed, Pictures):
             f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
             f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )
+
+    def _repr_html_(self) -> str:
+        from ..io.html import simulation
+
+        return simulation(self)
+
+
+def _among(one: Any, some: Sequence[Any]) -> bool:
+    """Return whether an object is one of some."""
+    return any(one is other for other in some)

@@ -90,8 +90,8 @@ class Solver:
     process : int
         In which it was made.
     sources, waves, groups, monitors : list
-        What was added: each point source and its amplitude; each plane wave, its wave function and number of
-        faces; all receivers and the channels that they take; monitors.
+        What was added: each point source and its amplitude, of an `Array` one for each point; each plane
+        wave, its wave function and number of faces; all receivers and the channels that they take; monitors.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -115,6 +115,7 @@ class Solver:
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
+        self._forgets = False  # receivers are to be forgotten, see settle
         if part is not None:
             from .messages import Messages
 
@@ -186,18 +187,27 @@ class Solver:
 
     def whole_sources(self) -> list[Any]:
         """Return the point sources as they were added, without the parts that a method has made of some."""
-        return [source for source, _ in self.sources if source._whole is None]
+        return list({id(source): source for source, _ in self.sources if source._whole is None}.values())
 
     def settle(self) -> None:
-        """Complete the lists after an exception of a signal handler during the last addition."""
+        """Complete the lists after an exception of a signal handler during the last addition, or clearing."""
         number, to, more = self._adding
         if len(to) == number[0]:
             to.extend(more)
+        if self._forgets:
+            self.call(lib.unda_solver_clear_receivers)
+            self.groups, self._forgets = [], False
 
     def forget_sources(self) -> None:
         """Forget point sources and waves."""
         self.sources, self.waves = [], []
         self.call(lib.unda_solver_clear_sources)
+
+    def forget_receivers(self) -> None:
+        """Forget all receivers, which keep the samples that they have."""
+        self.settle()
+        self._forgets = True
+        self.settle()
 
     def drain(self) -> None:
         """Move recorded samples from the library to the receivers.

@@ -13,8 +13,10 @@ import numpy as np
 
 from .. import _core
 from ..errors import ArgumentError
+from ..problem.array import Array
 from ..problem.source import Source
 from ._run_control import Interruptible
+from .delayed import Delayed, columns
 from .injected_volume import InjectedVolume
 from .points import Points
 from .solver import CHUNK_BYTES, Ahead, Solver
@@ -52,15 +54,21 @@ class Stepping:
         self._num_stage = int(solver.info().num_stage)
         self._ranks = solver.ranks
         self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by sort and id of f; f stays alive
+        self._columns: tuple[Any, list[Any], np.ndarray] | None = None  # of the sources, see `columns`
 
     # ---- the data that drive steps ----
 
     def amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
-        """Return the amplitude of a source, one object for all of one sort that share f."""
-        key = self._points.sort(source), id(source.f)
+        """Return the amplitude of a source, one object for all of one sort that share f, or of an array."""
+        delays = source.delays if isinstance(source, Array) else np.zeros(1)
+        late = bool(delays.any())
+        point = source.at_point(self._points.medium.physics)
+        key = self._points.sort(point), id(source.f), id(source) if late else None
         if key not in self._shared:
-            amplitude = self._points.amplitude(source, self._dt)
+            amplitude = self._points.amplitude(point, self._dt)
             self._refuse_amplitude(source, amplitude)
+            if late:
+                amplitude = Delayed(amplitude, delays, source)
             self._shared[key] = source.f, amplitude
         return self._shared[key][1]
 
@@ -85,10 +93,11 @@ class Stepping:
         sources = self._solver.sources
         if not sources:
             return None
-        functions = {id(f): f for _, f in sources}  # many sources may share one
-        number = {key: i for i, key in enumerate(functions)}
-        values = np.stack([f(times) for f in functions.values()], axis=1)
-        return np.ascontiguousarray(values[:, [number[id(f)] for _, f in sources]])
+        if self._columns is None or self._columns[0] is not sources or len(self._columns[2]) != len(sources):
+            self._columns = sources, *columns([f for _, f in sources])
+        _, functions, numbers = self._columns
+        values = np.concatenate([f(times).reshape(len(times), -1) for f in functions], axis=1)
+        return np.ascontiguousarray(values[:, numbers])
 
     def drive(self, times: np.ndarray) -> Any:
         """Sample what drives steps that need data at these times."""

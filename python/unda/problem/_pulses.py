@@ -1,6 +1,6 @@
 """The pulses: Gaussian, Ricker, smooth bump, spline through samples; each with any derivative.
 
-Not here: their base (_timebase.py) and the public functions (timefunction.py).
+Not here: their base (_timebase.py), bursts (_bursts.py) and the public functions (timefunction.py).
 Next: timefunction.py.
 """
 
@@ -131,20 +131,29 @@ class SmoothBump(TimeFunction):
 
     @property
     def fmax(self) -> float:
-        return _highest_frequency(self if self._order >= 0 else SmoothBump(**self._parameters))
+        return highest_frequency(self if self._order >= 0 else SmoothBump(**self._parameters))
 
 
-def _highest_frequency(f: TimeFunction) -> float:
+def highest_frequency(f: TimeFunction, num_sample: int = 8192) -> float:
     """Return the highest frequency [Hz] where the spectrum exceeds SPECTRUM_FLOOR of its peak."""
     assert f.span is not None
     begin, end = f.span
-    num_sample, padding = 8192, 8
+    padding = 8
     values = f(np.linspace(begin, end, num_sample, endpoint=False))
     spectrum = np.abs(np.fft.rfft(values, padding * num_sample))
     if spectrum.max() == 0.0:
         return 0.0
     last = np.flatnonzero(spectrum >= SPECTRUM_FLOOR * spectrum.max())[-1]
     return float((last + 1) / (padding * (end - begin)))
+
+
+def after_end(ahead: Array, at_end: list[float]) -> Array:
+    """Return an integral beyond the end of its function, where it is a polynomial (Taylor).
+
+    at_end: there, of this integral and of those that were integrated less often, in that order.
+    """
+    terms = (value / factorial(j) * ahead**j for j, value in enumerate(at_end))
+    return sum(terms, np.zeros_like(ahead))
 
 
 class Sampled(TimeFunction):
@@ -155,7 +164,7 @@ class Sampled(TimeFunction):
     def __init__(self, t: ArrayLike, s: ArrayLike, order: int = 0) -> None:
         from scipy.interpolate import CubicSpline
 
-        times = _samples("t", t)
+        times = _samples("t", t, "s")
         values = _samples("s", s)
         if len(times) != len(values) or len(times) < 4:
             raise ArgumentError(
@@ -176,10 +185,8 @@ class Sampled(TimeFunction):
     def _value(self, t: Array) -> Array:
         begin, end = self._t[0], self._t[-1]
         inside = self._differentiate(self._order)(np.clip(t, begin, end))
-        after = np.zeros_like(t)
-        for j in range(-self._order):  # beyond the last sample an integral is a polynomial (Taylor)
-            coefficient = float(self._differentiate(self._order + j)(end)) / factorial(j)
-            after += coefficient * (t - end) ** j
+        at_end = [float(self._differentiate(order)(end)) for order in range(self._order, 0)]
+        after = after_end(t - end, at_end)
         return np.where(t < begin, 0.0, np.where(t > end, after, inside))
 
     @property
@@ -188,7 +195,7 @@ class Sampled(TimeFunction):
 
     @property
     def fmax(self) -> float:
-        return _highest_frequency(self if self._order >= 0 else Sampled(self._t, self._s))
+        return highest_frequency(self if self._order >= 0 else Sampled(self._t, self._s))
 
     def __repr__(self) -> str:
         calculus = ".derivative" * self._order + ".integral" * -self._order
@@ -196,8 +203,8 @@ class Sampled(TimeFunction):
         return f"unda.sampled(<{len(self._t)} samples, {begin:g} s to {end:g} s>){calculus}"
 
 
-def _samples(name: str, values: ArrayLike) -> Array:
-    array = np.array(as_array(values, np.float64, (None,), name))
+def _samples(name: str, values: ArrayLike, unit: str | None = None) -> Array:
+    array = np.array(as_array(values, np.float64, (None,), name, unit=unit))
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise ArgumentError(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import number, of_type
+from .._units import plain
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -47,7 +48,8 @@ class TimeFunction:
     _kinds: ClassVar[dict[str, type[TimeFunction]]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls._kinds[cls.kind] = cls
+        if hasattr(cls, "kind"):  # a base of several has none
+            cls._kinds[cls.kind] = cls
 
     def __init__(self, order: int = 0, **parameters: Any) -> None:
         self._order = order  # how often differentiated; negative: integrated
@@ -60,7 +62,7 @@ class TimeFunction:
         return type(self)(order=self._order + change, **self._parameters)
 
     def __call__(self, t: ArrayLike) -> Any:
-        times = np.asarray(t, dtype=np.float64)
+        times = np.asarray(plain("t", t, "s"), dtype=np.float64)
         value = self._value(np.atleast_1d(times)).reshape(times.shape)
         return float(value) if times.ndim == 0 else value
 
@@ -73,6 +75,10 @@ class TimeFunction:
     def integral(self) -> TimeFunction:
         """Integral of f from -infinity to t, a time function."""
         return self._again(-1)
+
+    def delayed(self, by: float) -> TimeFunction:
+        """Return f(t - by), a time function; by [s] may be negative."""
+        return Delayed(self, by)
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -188,6 +194,37 @@ class Combination(TimeFunction):
 
     def __repr__(self) -> str:
         return "(" + " + ".join(f"{weight!r} * {f!r}" for weight, f in self._terms) + ")"
+
+
+class Delayed(TimeFunction):
+    """A time function, later."""
+
+    kind = "delayed"
+
+    def __init__(self, f: Any, by: float) -> None:
+        super().__init__()
+        self._f, self._by = from_config(f) if isinstance(f, dict) else f, number("by", by, "s")
+
+    def _value(self, t: Array) -> Array:
+        return self._f._value(t - self._by)
+
+    def _again(self, change: int) -> TimeFunction:
+        return Delayed(self._f._again(change), self._by)
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        span = self._f.span
+        return None if span is None else (span[0] + self._by, span[1] + self._by)
+
+    @property
+    def fmax(self) -> float | None:
+        return self._f.fmax
+
+    def to_config(self) -> dict[str, Any]:
+        return {"type": self.kind, "f": self._f.to_config(), "by": self._by}
+
+    def __repr__(self) -> str:
+        return f"{self._f!r}.delayed({self._by!r})"
 
 
 class Wrapped(TimeFunction):

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import call_at, number, refuse_text
 from .._parallel import ahead
+from .._units import plain
 from ..errors import ArgumentError
+from ._gridded import labelled
 from .grid import Block, Grid
 
 Array = NDArray[np.float64]
@@ -62,6 +64,7 @@ class Rule(NamedTuple):
 
     def number(self, label: str, value: object) -> float:
         """Return a possible number, or raise."""
+        value = plain(label, value, self.unit)
         refuse_text(label, value, f"a number [{self.unit}]" if self.unit else "a number")
         try:
             result = number(label, value)
@@ -344,7 +347,10 @@ class ByPlace(Value):
     def on(self, mesh: Any) -> Array:
         places = np.asarray(mesh.centroids, dtype=np.float64)
         place = [places[:, axis].copy() for axis in range(3)]
-        value = call_at(self.rule.name, lambda *at: np.asarray(self.function(*at)), place)
+        rule = self.rule
+        value = call_at(
+            rule.name, lambda *at: np.asarray(plain(rule.name, self.function(*at), rule.unit)), place
+        )
         if value.ndim == 0:
             value = np.full(len(places), value)
         if value.shape != (len(places),):
@@ -387,20 +393,21 @@ def accept(rule: Rule, value: Values | Value) -> Value:
     """
     if isinstance(value, Value):
         return value
-    if callable(value):
-        return ByPlace(rule, value)
-    if isinstance(value, Mapping):
-        if not value:
+    given: Any = labelled(rule.name, plain(rule.name, value, rule.unit), rule.unit)
+    if callable(given):
+        return ByPlace(rule, given)
+    if isinstance(given, Mapping):
+        if not given:
             raise ArgumentError(f"{rule.name} is an empty dict; expected tag names and values")
-        table = {str(tag): rule.number(f"{rule.name}[{tag!r}]", one) for tag, one in value.items()}
+        table = {str(tag): rule.number(f"{rule.name}[{tag!r}]", one) for tag, one in given.items()}
         return ByTag(rule, table)
     try:
-        single = np.ndim(value) == 0
+        single = np.ndim(given) == 0
     except ValueError:
         raise ArgumentError(f"{rule.name} has rows of different lengths; {ARRAYS}") from None
     if single:
-        return Number(rule, rule.number(rule.name, value))
-    array = _real_array(rule.name, value)
+        return Number(rule, rule.number(rule.name, given))
+    array = _real_array(rule.name, given)
     extent = rule.check(array)
     return ByCell(rule, array, extent) if array.ndim < 3 else ByNode(rule, array, extent, _digest(array))
 

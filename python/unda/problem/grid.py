@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import integer, number, vector
 from .._core import as_array
+from .._units import plain
 from ..errors import ArgumentError
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
@@ -161,7 +162,7 @@ class Grid:
         >>> unda.Grid((11, 11, 11), 10.0).locate([[25.0, 0.0, 101.0]]).tolist()
         [[2.5, 0.0, 10.1]]
         """
-        points = as_array(points, np.float64, (None, 3), "points", finite=True)
+        points = as_array(points, np.float64, (None, 3), "points", finite=True, unit="m")
         return (points - np.array(self.origin)) / np.array(self.spacing)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
@@ -339,6 +340,7 @@ def _node_counts(shape: Any) -> tuple[int, int, int]:
 
 
 def _spacings(spacing: Any) -> tuple[float, float, float]:
+    spacing = plain("spacing", spacing, "m")
     scalar = isinstance(spacing, str) or (isinstance(spacing, np.ndarray) and spacing.ndim == 0)
     if scalar or not isinstance(spacing, Iterable):
         h = number("spacing", spacing, "m", positive=True)

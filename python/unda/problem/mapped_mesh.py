@@ -111,7 +111,7 @@ def _nodes(x: ArrayLike, y: ArrayLike, z: ArrayLike, degree: int) -> np.ndarray:
     """Return the coordinates [i, j, k, axis] of cells with degree + 1 places an axis, or refuse them."""
     given = {"x": x, "y": y, "z": z}
     arrays = [
-        _core.as_array(values, np.float64, (None, None, None), name, finite=True)
+        _core.as_array(values, np.float64, (None, None, None), name, finite=True, unit="m")
         for name, values in given.items()
     ]
     shapes = [array.shape for array in arrays]

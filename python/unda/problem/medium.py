@@ -225,6 +225,11 @@ class Medium(Fixed):
         values += ", per='node'" * (self.per == "node")
         return f"unda.{type(self).__name__}({values})"
 
+    def _repr_html_(self) -> str:
+        from ..io.html import medium
+
+        return medium(self)
+
     def _in_cells(self, mesh: Any, degree: int) -> Array:
         """Return the parameters that `DG` has in cells, (num_elem, 1 or num_node, num_parameters)."""
         table = self._table(Nodes(mesh, degree) if self.per == "node" else mesh)

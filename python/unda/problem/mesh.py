@@ -105,13 +105,13 @@ class Mesh(Fixed):
         curved: ArrayLike | None = None,
         fix_orientation: bool = False,
     ) -> None:
-        vertices = _core.as_array(vertices, np.float64, (None, 3), "vertices")
+        vertices = _core.as_array(vertices, np.float64, (None, 3), "vertices", unit="m")
         cells = cells_array(cells)
         faces, ids, names = boundary_arrays(boundaries, 3 if cells.shape[1] == 4 else 4)
         if tags is not None:
             tags = _core.as_array(tags, np.int32, (len(cells),), "tags")
         if curved is not None:
-            curved = _core.as_array(curved, np.float64, (len(cells), 27, 3), "curved")
+            curved = _core.as_array(curved, np.float64, (len(cells), 27, 3), "curved", unit="m")
         if not isinstance(fix_orientation, (bool, np.bool_)):
             raise ArgumentError(f"fix_orientation is {fix_orientation!r}, expected True or False")
         pairs = periodic_pairs(periodic, names)
@@ -303,7 +303,7 @@ class Mesh(Fixed):
         >>> mesh.locate([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])[0].tolist()
         [0, -1]
         """
-        points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
+        points = _core.as_array(points, np.float64, (None, 3), "points", finite=True, unit="m")
         elem = np.empty(len(points), np.int64)
         barycentric = np.empty((len(points), SIZES[self.shape][1]))
         to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
@@ -429,6 +429,11 @@ class Mesh(Fixed):
             f"tags {list(self.tag_names)}, boundaries {list(self.boundary_names)})"
         )
 
+    def _repr_html_(self) -> str:
+        from ..io.html import mesh
+
+        return mesh(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         faces, ids = self.boundary_faces, self.boundary_ids
         boundaries = {name: faces[ids == i] for i, name in enumerate(self.boundary_names)}
@@ -447,9 +452,9 @@ def three_flags(name: str, flags: Any) -> list[bool]:
     return [bool(flag) for flag in listed]
 
 
-def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
+def _triple(values: Any, dtype: Any, name: str, unit: str | None = None) -> list[Any]:
     """Return three numbers as a list."""
-    return _core.as_array(values, dtype, (3,), name).tolist()
+    return _core.as_array(values, dtype, (3,), name, unit=unit).tolist()
 
 
 def box_mesh(
@@ -506,8 +511,8 @@ def box_mesh(
         shape=SHAPES[shape],
         periodic=[int(flag) for flag in flags],
         cells=_triple(cells, np.int64, "cells"),
-        lower=_triple(lower, np.float64, "lower"),
-        upper=_triple(upper, np.float64, "upper"),
+        lower=_triple(lower, np.float64, "lower", "m"),
+        upper=_triple(upper, np.float64, "upper", "m"),
         perturb=float(_core.as_array(perturb, np.float64, (), "perturb")),
         seed=int(_core.as_array(seed, np.int64, (), "seed")),
     )

@@ -7,7 +7,7 @@ Next: exact/point.py, the wave that a source makes in a homogeneous medium.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import number, of_type, unit_vector, vector
 from .._fixed import Fixed
+from .._units import plain
 from ..errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
+
+#: Where x, y and z point unless something else is said.
+GEOGRAPHIC = ("east", "north", "up")
+_DIRECTIONS = {
+    "east": (1.0, 0.0, 0.0), "north": (0.0, 1.0, 0.0), "up": (0.0, 0.0, 1.0),
+    "west": (-1.0, 0.0, 0.0), "south": (0.0, -1.0, 0.0), "down": (0.0, 0.0, -1.0),
+}  # fmt: skip
 
 
 class Source(Fixed):
@@ -50,6 +58,18 @@ class Source(Fixed):
         if not callable(f):
             raise ArgumentError(f"f is {_short(f)}; expected a time function or a callable f(t)")
         self.f = f
+
+    def places(self) -> NDArray[np.float64]:
+        """Return where it stands [m], (1, 3); of an `Array` its points."""
+        return np.array([self.position])
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the factor of the rates at each of its places: 1, or an array's weights."""
+        return np.ones(1)
+
+    def at_point(self, physics: str) -> Source:
+        """Return the source at one of its places: itself, unless it is an `Array`."""
+        return self
 
     def rates(self, medium: Medium, cell: int, mesh: Any = None) -> dict[str, float]:
         """Return the source's contribution to dq/dt of each field that it drives, per unit of f and per m3.
@@ -268,6 +288,118 @@ class MomentTensor(Source):
         super().__init__(position, f)
         self.moment = _symmetric("moment", moment)
 
+    @classmethod
+    def from_sdr(
+        cls, strike: float, dip: float, rake: float, M0: float, *, position: Any, f: Callable[[Any], Any],
+        axes: Sequence[str] = GEOGRAPHIC,
+    ) -> MomentTensor:  # fmt: skip
+        """Return the double couple of slip on a fault.
+
+        Parameters
+        ----------
+        strike : float
+            Direction of the fault, clockwise from north, such that it dips to the right [degrees].
+        dip : float
+            0 of a horizontal fault, 90 of a vertical one [degrees].
+        rake : float
+            Direction in which the hanging wall slips, in the fault, from strike upward [degrees]: 0
+            left-lateral, 90 thrust, -90 normal.
+        M0 : float
+            Scalar moment [N m].
+        position, f
+            See `MomentTensor`; f goes to 1 in the end, as `unda.step` does.
+        axes : sequence of str
+            Where x, y and z point: "east", "north" and "up" unless given, or their opposites "west", "south"
+            and "down".
+
+        Raises
+        ------
+        ArgumentError
+            If a number is not finite, M0 not positive, dip not in 0 to 90, or axes are not three
+            directions at right angles.
+
+        References
+        ----------
+        Aki & Richards (2002), Quantitative Seismology, box 4.4, whose axes are north, east, down.
+
+        Examples
+        --------
+        >>> import unda
+        >>> slip = unda.MomentTensor.from_sdr(0.0, 90.0, 0.0, 2.0, position=(0, 0, -5e3), f=unda.step(0.5))
+        >>> slip.moment.round(9)[0].tolist()
+        [0.0, 2.0, 0.0]
+        """
+        size = number("M0", M0, "N m", positive=True)
+        tilt = number("dip", dip, "degrees")
+        if not 0.0 <= tilt <= 90.0:
+            raise ArgumentError(f"dip is {tilt} degrees; expected 0 to 90, with the strike turned by 180")
+        phi, delta, lamb = np.radians([number("strike", strike, "degrees"), tilt, number("rake", rake)])
+        along = np.array([np.cos(phi), np.sin(phi), 0.0])  # north, east, down
+        updip = np.array([np.sin(phi) * np.cos(delta), -np.cos(phi) * np.cos(delta), -np.sin(delta)])
+        slip = np.cos(lamb) * along + np.sin(lamb) * updip
+        # From the footwall to the hanging wall, which slips.
+        normal = np.array([-np.sin(delta) * np.sin(phi), np.sin(delta) * np.cos(phi), -np.cos(delta)])
+        moment = size * (np.outer(slip, normal) + np.outer(normal, slip))
+        return cls(position, f, _turned(moment, ("north", "east", "down"), axes))
+
+    @classmethod
+    def from_voigt(cls, moment: ArrayLike, *, position: Any, f: Callable[[Any], Any]) -> MomentTensor:
+        """Return the source of a moment in Voigt's order, (Mxx, Myy, Mzz, Myz, Mxz, Mxy) [N m].
+
+        Parameters
+        ----------
+        moment : array_like, shape (6,)
+            Components of the tensor; shear ones once, not doubled.
+        position, f
+            See `MomentTensor`.
+
+        Raises
+        ------
+        ArgumentError
+            If the moment is not six finite numbers, or zero.
+
+        Examples
+        --------
+        >>> import unda
+        >>> unda.MomentTensor.from_voigt(
+        ...     [1, 2, 3, 4, 5, 6], position=(0, 0, 0), f=unda.ricker(1.0)
+        ... ).moment.tolist()
+        [[1.0, 6.0, 5.0], [6.0, 2.0, 4.0], [5.0, 4.0, 3.0]]
+        """
+        xx, yy, zz, yz, xz, xy = _six("moment", moment)
+        return cls(position, f, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    @classmethod
+    def from_gcmt(
+        cls, moment: ArrayLike, *, position: Any, f: Callable[[Any], Any], axes: Sequence[str] = GEOGRAPHIC
+    ) -> MomentTensor:
+        """Return the source of a moment as in the Global CMT catalogue, (Mrr, Mtt, Mpp, Mrt, Mrp, Mtp).
+
+        Parameters
+        ----------
+        moment : array_like, shape (6,)
+            r up, t south, p east [N m]; 1 dyne cm of the catalogue is 1e-7 N m.
+        position, f, axes
+            See `MomentTensor` and `from_sdr`.
+
+        Raises
+        ------
+        ArgumentError
+            If the moment is not six finite numbers, or zero, or axes are not three directions at right
+            angles.
+
+        Examples
+        --------
+        >>> import unda
+        >>> unda.MomentTensor.from_gcmt(
+        ...     [1, 2, 3, 4, 5, 6], position=(0, 0, 0), f=unda.ricker(1.0)
+        ... ).moment.tolist()
+        [[3.0, -6.0, 5.0], [-6.0, 2.0, -4.0], [5.0, -4.0, 1.0]]
+        """
+        rr, tt, pp, rt, rp, tp = _six("moment", moment)
+        given = np.array([[rr, rt, rp], [rt, tt, tp], [rp, tp, pp]])
+        return cls(position, f, _turned(given, ("up", "south", "east"), axes))
+
     def time_function(self, dt: float) -> TimeFunction:
         """Return f', the rate that drives the stresses; a plain callable is wrapped for dt [s]."""
         return super().time_function(dt).derivative
@@ -369,9 +501,30 @@ def _short(f: Any) -> str:
     return repr(f)
 
 
+def _turned(tensor: Any, given: Sequence[str], axes: Sequence[str]) -> NDArray[np.float64]:
+    """Return a tensor in other axes; both named by directions."""
+    names = tuple(axes)
+    if len(names) != 3 or not all(isinstance(one, str) and one in _DIRECTIONS for one in names):
+        raise ArgumentError(f"axes are {axes!r}; expected three of {', '.join(_DIRECTIONS)}")
+    new, old = (np.array([_DIRECTIONS[one] for one in some]) for some in (names, given))
+    if abs(np.linalg.det(new)) != 1.0:
+        raise ArgumentError(f"axes are {axes!r}; expected directions at right angles")
+    turn = new @ old.T
+    return np.asarray(turn @ tensor @ turn.T + 0.0)  # no -0
+
+
+def _six(name: str, value: ArrayLike) -> list[float]:
+    """Return six finite numbers, or raise."""
+    given = list(np.asarray(value, dtype=object).ravel()) if np.shape(value) == (6,) else None
+    if given is None:
+        raise ArgumentError(f"{name} has shape {np.shape(value)}; expected six numbers [N m]")
+    return [number(f"{name}[{i}]", one, "N m") for i, one in enumerate(given)]
+
+
 def _symmetric(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return a symmetric tensor (3, 3), or raise."""
     expected = "expected a symmetric tensor of shape (3, 3), not zero [N m]"
+    value = plain(name, value, "N m")
     try:
         rows = [list(row) for row in np.asarray(value, dtype=object)]
     except TypeError:

@@ -1,6 +1,6 @@
 """Time functions of sources, with exact derivatives and integrals.
 
-Not here: their implementation (_timebase.py, _pulses.py) and sources (source.py).
+Not here: their implementation (_timebase.py, _pulses.py, _bursts.py) and sources (source.py).
 Next: source.py, exact/point.py (which needs f and its derivative).
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ._bursts import Chirp, ToneBurst
 from ._pulses import Gaussian, Ricker, Sampled, SmoothBump
 from ._timebase import TimeFunction, Wrapped
 from ._timebase import from_config as from_config
@@ -103,6 +104,126 @@ def smooth_bump(duration: float, t0: float = 0.0) -> TimeFunction:
     (0.0, 2.0)
     """
     return SmoothBump(duration, t0)
+
+
+def tone_burst(f0: float, cycles: float, t0: float = 0.0) -> TimeFunction:
+    """Return a sine of some cycles under a Hann window, sin(2 pi f0 s) sin^2(pi s / T), s = t - t0.
+
+    It is zero before t0 and after t0 + T, T = cycles / f0; f, f' and, of whole or half cycles, f'' are
+    continuous.
+
+    Parameters
+    ----------
+    f0 : float
+        Frequency of the sine [Hz].
+    cycles : float
+        Its cycles, not necessarily a whole number.
+    t0 : float
+        Its beginning [s].
+
+    Returns
+    -------
+    TimeFunction
+
+    Raises
+    ------
+    ArgumentError
+        If f0 or cycles are not positive or a value not finite.
+
+    See Also
+    --------
+    chirp : the frequency changes.
+
+    Examples
+    --------
+    >>> import unda
+    >>> f = unda.tone_burst(1e6, 5)
+    >>> f.span
+    (0.0, 5e-06)
+    >>> round(f(2.75e-6), 6)
+    -0.975528
+    """
+    return ToneBurst(f0, cycles, t0)
+
+
+def chirp(
+    f0: float, f1: float, duration: float, *, taper: float | None = None, t0: float = 0.0
+) -> TimeFunction:
+    """Return a sine whose frequency goes linearly from f0 to f1, w(s) sin(2 pi (f0 s + (f1 - f0) s^2/(2 T))).
+
+    s = t - t0 and T is the duration; w rises and falls like a Hann window.
+
+    Parameters
+    ----------
+    f0, f1 : float
+        Frequencies at the beginning and at the end [Hz]; f1 may be the lower one.
+    duration : float
+        Length of the sweep, T [s].
+    taper : float, optional
+        Time in which w rises, and falls [s], at most half the duration; a tenth of the duration if omitted.
+        Without, 0, the sine begins and ends suddenly: its derivative jumps, at the end f itself may.
+    t0 : float
+        Its beginning [s].
+
+    Returns
+    -------
+    TimeFunction
+
+    Raises
+    ------
+    ArgumentError
+        If a frequency or the duration is not positive, the taper too long, or a value not finite.
+
+    See Also
+    --------
+    tone_burst : one frequency.
+
+    Examples
+    --------
+    >>> import unda
+    >>> sweep = unda.chirp(8.0, 80.0, 10.0)
+    >>> sweep.span, 79.0 < sweep.fmax < 82.0
+    ((0.0, 10.0), True)
+    """
+    return Chirp(f0, f1, duration, taper, t0)
+
+
+def step(rise: float, t0: float = 0.0) -> TimeFunction:
+    """Return a smooth step from 0 before t0 to 1 after t0 + rise: the integral of a smooth bump.
+
+    Seven derivatives are continuous. The value is 1/2 at t0 + rise / 2; from 10 % to 90 % it takes 0.32 rise.
+    A sudden step has no highest frequency, and no mesh resolves it.
+
+    Parameters
+    ----------
+    rise : float
+        Time from 0 to 1 [s].
+    t0 : float
+        Its beginning [s].
+
+    Returns
+    -------
+    TimeFunction
+        Its fmax is that of its derivative, the bump.
+
+    Raises
+    ------
+    ArgumentError
+        If the rise is not positive or a value not finite.
+
+    See Also
+    --------
+    smooth_bump : its derivative times rise.
+
+    Examples
+    --------
+    >>> import unda
+    >>> f = unda.step(0.2)
+    >>> f(0.0), round(f(0.1), 12), f(1.0)
+    (0.0, 0.5, 1.0)
+    """
+    bump = SmoothBump(rise, t0)
+    return (1.0 / rise) * bump.integral
 
 
 def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:

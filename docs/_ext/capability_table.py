@@ -1,0 +1,114 @@
+"""What can be combined, from the tables by which the code itself accepts and refuses.
+
+`allowed(..)` says of one combination whether it is taken; tests/project/test_capabilities.py builds it and
+sees. Not here: the page (capability_page.py).
+"""
+
+from unda.io.checkpoint import _MEDIA
+from unda.method import sem_options
+from unda.method.fd_scheme import Scalar, Staggered
+from unda.method.grid_points import GridPoints
+from unda.method.mesh_points import MeshPoints
+from unda.method.sem_fields import SemFields
+from unda.method.sem_points import SemPoints
+from unda.problem.boundary import _CODES
+from unda.problem.source import Source
+
+MEDIA = {medium.physics: medium for medium in _MEDIA.values()}
+SOURCES = {**Source._kinds, "PlaneWave": None}
+BOUNDARIES = (*_CODES, "exact", "periodic")
+ENGINES = ("cpu", "cuda")
+PARAMETERS = {
+    "acoustic": {"rho": 1.0, "c": 1.0},
+    "elastic": {"rho": 1.0, "vp": 2.0, "vs": 1.0},
+    "maxwell": {"eps": 1.0, "mu": 1.0},
+}
+
+
+def medium_of(physics):
+    """Return a homogeneous medium, for what follows from one."""
+    return MEDIA[physics](**PARAMETERS[physics])
+
+
+class OnMesh:
+    """What `unda.DG` takes."""
+
+    points = MeshPoints
+    physics = tuple(MEDIA)
+    exact = True
+
+    def boundaries(self, physics):
+        """Return the conditions of boundaries."""
+        return (*MEDIA[physics].boundaries, *["exact"] * self.exact, "periodic")
+
+    def sources(self, physics):
+        """Return the sources, by name."""
+        waves = ["PlaneWave"] * (not self.points.no_waves)
+        return (*(name for name, one in Source._kinds.items() if physics in one.physics), *waves)
+
+    def receivers(self, physics):
+        """Return what receivers record."""
+        return tuple(medium_of(physics).traces)
+
+
+class Spectral(OnMesh):
+    """What `unda.SEM` takes."""
+
+    points = SemPoints
+    physics = sem_options.PHYSICS
+    exact = False
+
+    def receivers(self, physics):
+        """Return what receivers record where there is no fluid beside a solid."""
+        return tuple(SemFields(medium_of(physics), physics == "acoustic").units)
+
+
+class OnGrid:
+    """What `unda.FD` takes, by one of its schemes."""
+
+    points = GridPoints
+
+    def __init__(self, scheme):
+        self.scheme = scheme
+        self.physics = scheme.physics
+
+    def boundaries(self, physics):
+        """Return the conditions of sides."""
+        return self.scheme(medium_of(physics)).conditions
+
+    def sources(self, physics):
+        """Return the sources, by name."""
+        return tuple(one.__name__ for one in self.scheme.sources if physics in one.physics)
+
+    def receivers(self, physics):
+        """Return what receivers record."""
+        return self.scheme(medium_of(physics)).recorded
+
+
+METHODS = {
+    "DG, tetrahedra": OnMesh(),
+    "DG, hexahedra": OnMesh(),
+    "SEM": Spectral(),
+    "FD, scalar": OnGrid(Scalar),
+    "FD, staggered": OnGrid(Staggered),
+}
+RECEIVERS = tuple(
+    dict.fromkeys(
+        name
+        for method in METHODS.values()
+        for physics in method.physics
+        for name in method.receivers(physics)
+    )
+)
+
+
+def allowed(method, physics, boundary, source, receiver, engine="cpu"):
+    """Return whether a combination is taken; engines take the same."""
+    one = METHODS[method]
+    return (
+        physics in one.physics
+        and boundary in one.boundaries(physics)
+        and source in one.sources(physics)
+        and receiver in one.receivers(physics)
+        and engine in ENGINES
+    )

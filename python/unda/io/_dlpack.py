@@ -1,0 +1,72 @@
+"""DLPack: how libraries hand each other arrays, https://dmlc.github.io/dlpack/latest/c_api.html.
+
+A capsule holds a DLManagedTensor, whose owner lives until the consumer calls its deleter. Not here: the
+memory (device_array.py); NumPy's arrays do this themselves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+CUDA = 2  # kDLCUDA
+_CODES = {"i": 0, "u": 1, "f": 2}  # DLDataTypeCode
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+    )  # fmt: skip
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+
+
+_NAME = b"dltensor"
+_kept: dict[int, tuple[Any, ...]] = {}  # owner and memory of each tensor that somebody has, by its address
+
+_python = ctypes.pythonapi
+_python.PyCapsule_New.restype = ctypes.py_object
+_python.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", _python))
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", _python)
+)
+
+
+# Defaults, because modules are emptied at the end of a process, when consumers may still let go.
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _delete(address: int, kept: dict[int, tuple[Any, ...]] = _kept) -> None:
+    """Forget a tensor: called by its consumer."""
+    kept.pop(address, None)
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _unused(
+    capsule: int, valid: Any = _is_valid, pointer: Any = _pointer_of, name: bytes = _NAME, kept: Any = _kept
+) -> None:
+    """Forget the tensor of a capsule that nobody has taken: who takes it changes its name."""
+    if valid(capsule, name):
+        kept.pop(pointer(capsule, name), None)
+
+
+def capsule(
+    owner: Any, address: int, shape: tuple[int, ...], dtype: np.dtype, device: tuple[int, int]
+) -> Any:
+    """Return a capsule of C-contiguous memory at an address, which its owner keeps."""
+    sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+    managed = _Managed()
+    managed.tensor = _Tensor(
+        address, *device, len(shape), _CODES[dtype.kind], 8 * dtype.itemsize, 1,
+        ctypes.cast(sizes, ctypes.POINTER(ctypes.c_int64)), None, 0,
+    )  # fmt: skip
+    managed.deleter = ctypes.cast(_delete, ctypes.c_void_p)
+    place = ctypes.addressof(managed)
+    _kept[place] = owner, managed, sizes
+    return _python.PyCapsule_New(place, _NAME, ctypes.cast(_unused, ctypes.c_void_p))

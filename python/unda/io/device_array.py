@@ -1,0 +1,159 @@
+"""Arrays in a CUDA device's memory for torch, cupy and others: a copy of a field, in the user's order.
+
+The library hands values out through the host: they are read there and written to the device again, by the
+CUDA driver. Not here: which kernels there are (csrc/gpu), the format of the exchange (_dlpack.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..errors import DeviceError, OutOfMemoryError
+from . import _dlpack
+
+_OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
+
+
+@cache
+def _driver() -> ctypes.CDLL:
+    """Return the driver that the library has loaded."""
+    return ctypes.CDLL(os.environ.get("UNDA_LIBCUDA") or "libcuda.so.1")
+
+
+def _call(name: str, *given: Any) -> None:
+    """Call a function of the driver, or raise what it reports."""
+    result = getattr(_driver(), name)(*given)
+    if result:
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(result, ctypes.byref(text))
+        found = f"{name} failed with {result} ({(text.value or b'unknown').decode()})"
+        raise (OutOfMemoryError if result == _OUT_OF_MEMORY else DeviceError)(found)
+
+
+@cache
+def _context(index: int) -> ctypes.c_void_p:
+    """Return the primary context of a device, which unda, torch and cupy all use."""
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    _call("cuInit", 0)
+    _call("cuDeviceGet", ctypes.byref(device), index)
+    _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+    return context
+
+
+@contextmanager
+def _on(index: int) -> Iterator[None]:
+    """Make a device the present one of this thread meanwhile."""
+    _call("cuCtxPushCurrent_v2", _context(index))
+    try:
+        yield
+    finally:
+        _call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+
+
+def _copy(name: str, *given: Any) -> None:
+    """Copy, and wait for it."""
+    stream = ctypes.c_void_p()
+    _call("cuStreamCreate", ctypes.byref(stream), 1)  # does not wait for others
+    try:
+        _call(name, *given, stream)
+        _call("cuStreamSynchronize", stream)
+    finally:
+        _call("cuStreamDestroy_v2", stream)
+
+
+def _free(index: int, address: int) -> None:
+    with _on(index):
+        _call("cuMemFree_v2", ctypes.c_uint64(address))
+
+
+class DeviceArray:
+    """A C-contiguous array in the memory of a CUDA device; made by ``sim.device_array``.
+
+    ``torch.from_dlpack(array)``, ``cupy.from_dlpack(array)`` and ``cupy.asarray(array)`` use its memory
+    without a copy, and keep it; it is freed with the last of them.
+
+    Parameters
+    ----------
+    values : ndarray
+        Copied to the device.
+    index : int
+        The device's number.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    device : str
+        "cuda:0", ...
+    pointer : int
+        Where it begins.
+    """
+
+    def __init__(self, values: np.ndarray, index: int) -> None:
+        values = np.ascontiguousarray(values)
+        self.shape, self.dtype, self.device = values.shape, values.dtype, f"cuda:{index}"
+        self._index = index
+        address = ctypes.c_uint64()
+        with _on(index):
+            _call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, values.nbytes)))
+            self.pointer = int(address.value)
+            end = weakref.finalize(self, _free, index, self.pointer)
+            end.atexit = False  # the driver frees all at the end of the process
+            if values.nbytes:
+                _copy("cuMemcpyHtoDAsync_v2", address, ctypes.c_void_p(values.ctypes.data), self._bytes)
+
+    @property
+    def _bytes(self) -> ctypes.c_size_t:
+        return ctypes.c_size_t(prod(self.shape) * self.dtype.itemsize)
+
+    def numpy(self) -> np.ndarray:
+        """Return a copy on the host."""
+        out = np.empty(self.shape, self.dtype)
+        if out.nbytes:
+            with _on(self._index):
+                _copy(
+                    "cuMemcpyDtoHAsync_v2", ctypes.c_void_p(out.ctypes.data), ctypes.c_uint64(self.pointer),
+                    self._bytes,
+                )  # fmt: skip
+        return out
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What cupy and numba read."""
+        return {
+            "shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, False), "version": 3,
+            "strides": None, "stream": None,
+        }  # fmt: skip
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the kind of device, CUDA, and its number."""
+        return _dlpack.CUDA, self._index
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        """Return it as a capsule; the values are there already, so that no stream has to wait."""
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"{self!r} gives no copies; expected copy=None on its own device")
+        return _dlpack.capsule(self, self.pointer, self.shape, self.dtype, self.__dlpack_device__())
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.shape}, {self.dtype}, {self.device})"
+
+
+def device_array(sim: Any, field: str) -> Any:
+    """Return a field on the device of a simulation; see `Simulation.device_array`."""
+    values = sim.get(field)
+    device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
+    if device == "cpu":
+        return values
+    return DeviceArray(values, int(device.partition(":")[2] or 0))

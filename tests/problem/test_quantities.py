@@ -1,0 +1,133 @@
+"""Quantities of pint are converted wherever a number with a unit is taken, and refused where they do not fit.
+
+Not here: units of DataArrays (test_gridded_media.py).
+"""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import unda
+from unda._units import in_pint, plain
+
+pint = pytest.importorskip("pint")
+U = pint.UnitRegistry()
+KM, MS, KMS = U.kilometer, U.millisecond, U.kilometer / U.second
+# 1000 times a short decimal is exact, or rounded once
+CLOSE = {"rel": 4 * 2.0**-52, "abs": 0}
+
+
+def test_a_run_in_other_units_has_the_bits_of_the_same_run_in_metres_and_seconds():
+    def run(km, ms, kms, density, khz):
+        grid = unda.Grid((12, 10, 8), 0.01 * km, origin=(0 * km, 0 * km, -0.05 * km))
+        medium = unda.Acoustic(rho=density, c=1.5 * kms)
+        sim = unda.FD(grid, medium, dt=1 * ms, fmax=0.02 * khz, device="cpu")
+        place = (0.05 * km, 0.05 * km, -0.02 * km)
+        sim.add_source(unda.VolumeInjection(place, unda.ricker(0.008 * khz, t0=100 * ms)))
+        rec = sim.add_receivers([(0.07 * km, 0.05 * km, -0.02 * km)])
+        sim.run(until=50 * ms)
+        return rec.t, rec["p"], rec.spectrum("p", 0.01 * khz)
+
+    plain_run = run(1000.0, 0.001, 1000.0, 1000.0, 1000.0)
+    found = run(KM, MS, KMS, 1 * U.gram / U.cm**3, U.kilohertz)
+    assert found[1].any()
+    for one, other in zip(found, plain_run, strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=0)
+    assert found[1].tobytes() == plain_run[1].tobytes()
+
+
+MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
+TAKEN = {
+    "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
+    "nested": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [(1 * U.m, 20 * U.dm, 3)], [[1, 2, 3]]),
+    "spacing": (lambda q: unda.Grid((5, 5, 5), q).spacing, [1, 2, 3] * KM, (1000, 2000, 3000)),
+    "corner": (lambda q: unda.box_mesh((0, 0, 0), q, (1, 1, 1)).upper, [1, 2, 3] * KM, (1000, 2000, 3000)),
+    "vertices": (lambda q: unda.Mesh(q, MESH.cells).upper, MESH.vertices * KM, (1000, 1000, 1000)),
+    "locate": (lambda q: MESH.locate(q)[0] >= 0, [[0.0005, 0.0004, 0.0003]] * KM, [True]),
+    "density": (
+        lambda q: unda.Acoustic(rho=q, c=1.0).at(1)["rho"], [1.0, 2.0, 1, 1, 1, 1] * U.g / U.cm**3, 2000,
+    ),
+    "tags": (lambda q: unda.Elastic(rho=1.0, vp={"0": q}, vs=0.0).on(MESH)[0, 1], 2 * KMS, 2000),
+    "function": (
+        lambda q: unda.Acoustic(rho=1.0, c=lambda x, y, z: (1 + 0 * x) * q).on(MESH)[0, 1],
+        2 * KMS, 2000,
+    ),
+    "sigma": (lambda q: unda.Maxwell(sigma=q).at(0)["sigma"], 2 * U.mS / U.cm, 0.2),
+    "relative": (lambda q: unda.Maxwell(eps_r=q).at(0)["eps"] / unda.EPS0, 2 * U.dimensionless, 2),
+    "position": (
+        lambda q: unda.PointForce(q, unda.ricker(1.0), (0, 0, 1)).position,
+        [1, 2, 3] * U.mm, (1e-3, 2e-3, 3e-3),
+    ),
+    "moment": (
+        lambda q: unda.MomentTensor((0, 0, 0), unda.ricker(1.0), q).moment[0][0],
+        np.eye(3) * U.kN * U.km, 1e6,
+    ),
+    "ricker": (lambda q: unda.ricker(q).fmax, 2 * U.MHz, 5e6),
+    "sampled": (lambda q: unda.sampled(q, [0, 1, 1, 0]).span[1], [0, 1, 2, 3] * U.us, 3e-6),
+    "time": (lambda q: unda.ricker(1.0, t0=1.0)(q), 1000 * MS, 1.0),
+    "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_quantities_are_converted_and_other_dimensions_refused(name):
+    call, quantity, expected = TAKEN[name]
+    assert np.ravel(call(quantity)) == pytest.approx(np.ravel(expected), **CLOSE)
+    with pytest.raises(unda.ArgumentError, match=r"expected (one in units of|a number without a unit)"):
+        call(
+            [tuple(one * U.kelvin for one in quantity[0])]
+            if isinstance(quantity, list)
+            else np.asarray(quantity.magnitude) * U.kelvin
+        )
+
+
+@pytest.mark.parametrize("method", [unda.DG, unda.SEM, unda.FD])
+def test_states_times_and_points_of_simulations_take_quantities(method):
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    where = (
+        unda.Grid((9, 9, 9), 0.125)
+        if method is unda.FD
+        else unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
+    )
+    options = {} if method is unda.FD else {"degree": 2}
+    sim = method(where, medium, dtype="float64", device="cpu", **options)
+    name, unit = ("chi", U.kPa * U.s**2) if method is unda.SEM else ("p", U.kPa)
+    sim.set(**{name: lambda x, y, z: (x + 0 * y + 0 * z) * unit, "t": 3 * MS})
+    values = sim.get(name)
+    assert sim.t == 0.003 and values.max() == pytest.approx(1000.0)
+    sim.set(**{name: values / 1000 * unit})
+    assert np.allclose(sim.get(name), values, rtol=1e-15)
+    assert np.allclose(sim.sample([[50, 50, 50]] * U.cm, [name])[name], 500, rtol=1e-3)
+    with pytest.raises(unda.ArgumentError, match="a quantity in meter; expected one in units of"):
+        sim.set(**{name: 1 * U.m})
+    with pytest.raises(unda.ArgumentError, match="expected one in units of s"):
+        sim.run(until=1 * U.m)
+    before = sim.t
+    sim.run(until=(before + 2 * sim.dt) * 1e6 * U.us)
+    assert sim.step_count == 2
+
+
+def test_where_no_unit_belongs_a_quantity_is_refused():
+    with pytest.raises(unda.ArgumentError, match=r"cells is .* expected plain values"):
+        unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)
+    with pytest.raises(unda.ArgumentError, match=r"cfl is .* expected a number without a unit"):
+        unda.DG(MESH, unda.Acoustic(rho=1, c=1), cfl=0.5 * U.s)
+
+
+def test_every_unit_of_unda_is_one_of_pint():
+    media = (unda.Acoustic, unda.Elastic, unda.Maxwell)
+    units = {unit for one in media for table in (one.units, one.parameters) for unit in table.values()}
+    units |= {one.unit for kind in media for one in kind.derived.values()}
+    units |= {"m", "s", "Hz", "N m", "m/s2", "Pa s", "Pa s2", "rad/m", "1/s"}
+    assert {unit: U.Quantity(1, in_pint(unit)).units for unit in units}
+    assert U.Quantity(1, in_pint("kg/m3")) == 1 * U.kg / U.m**3
+
+
+def test_without_pint_nothing_is_imported_and_numbers_pass():
+    code = "import sys, unda; unda.Grid((3, 3, 3), 1.0); sys.exit(len({'pint', 'xarray'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert plain("x", [1.0, (2, 3)], "m") == [1.0, (2, 3)] and "import pint" not in inspect.getsource(
+        unda._units
+    )
