@@ -130,6 +130,9 @@ unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_p
     const struct fd_cuda *t = fd_cuda(piece->part);
     struct monitor_args args = {.q = POINTER(fd_cuda_origin(piece->part, t->array[m->field])),
                                 .stride = {t->plane, t->pitch}};
-    return fd_cpu(piece->part) ? fd_cpu_monitor_take(m, piece, sample)
-                               : cuda_monitor_take(piece, sample, &args);
+    if (fd_cpu(piece->part))
+        return fd_cpu_monitor_take(m, piece, sample);
+    TRY(cuda_monitor_take(piece, sample, &args));
+    /* neighbours may write to planes that slabs share as soon as their own next steps do */
+    return fd_tables(piece->part)->whole ? gpu_sync(t->stream) : UNDA_OK;
 }

@@ -20,6 +20,7 @@ ON_DEVICE = {
     "hex": (mesh_case, {"shape": "hex", "degree": 2}, "p"),
     "scalar step": (grid_case, {"scheme": "scalar", "kernel": "step"}, "p"),
     "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
+    "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
     "elastic": (elastic_grid, {}, "vz"),
     "staggered float64": (grid_case, {"scheme": "staggered", "dtype": "float64"}, "vx"),
 }
@@ -30,19 +31,29 @@ def test_monitors_are_statistics_of_the_samples(name):
     make, options, field = ON_DEVICE[name]
     every, num = 3, 8
     alone, sim = make(**options, device="cuda"), make(**options, device="cuda")
-    device = sim.memory["device"]
+    before = sum(sim.memory.values())
+    recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [field], every=2) for one in (alone, sim)]
     monitors = monitored(sim, field, every)
     monitored(sim, field, 5, ((0.2, 0.1, 0.1), (0.9, 0.5, 0.9)))
-    assert sim.memory["device"] == device + sum(one.bytes for one in sim.monitors)
+    assert sum(sim.memory.values()) == before + sum(one.bytes for one in sim.monitors)
     p, times = samples(alone, field, every, num)
     assert np.ptp(p) > 0
     sim.step(every * (num - 1))
     compare(monitors, p, times, every * sim.dt)
+    np.testing.assert_array_equal(*(rec[field] for rec in recorded))
 
 
-@pytest.mark.parametrize("name", ["tet", "scalar", "elastic"])
+#: Slabs of kernel diamond share planes.
+DIAMOND = {
+    "scheme": "scalar", "order": 2, "kernel": "diamond",
+    "kernel_options": {"dts": 2, "step": 1, "levels": 7, "fewest": 1},
+}  # fmt: skip
+PARTS = {name: CASES[name] for name in ("tet", "scalar", "elastic")} | {"diamond": (grid_case, DIAMOND, "p")}
+
+
+@pytest.mark.parametrize("name", PARTS)
 def test_parts_have_the_bits_of_one(name):
-    make, options, field = CASES[name]
+    make, options, field = PARTS[name]
     one, cut = make(**options, device="cuda"), make(**options, device=["cuda:0"] * 2)
     for sim in (one, cut):
         monitored(sim, field, 3)
