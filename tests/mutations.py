@@ -212,6 +212,10 @@ RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_ru
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
 RUN_SEEN_BY |= {name: ["test_sweep", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")}
+RUN_SEEN_BY |= {
+    name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
+}
+RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
@@ -901,6 +905,31 @@ MUTATIONS = [
     ("python/unda/problem/medium.py", "-lame / (2.0 * mu * (3.0 * lame", "-lame / (2.0 * mu * (2.0 * lame"),
     ("python/unda/problem/medium.py", "return [0.5 / mu]", "return [1.0 / mu]"),
     ("python/unda/method/channels.py", "sum(factor * part.astype(np.float64)", "sum(part.astype(np.float64)"),
+    # of monitors: when samples are taken, what they add, where values stand
+    ("csrc/solver/monitor.c", "m->every - (s->step - m->first) % m->every;", "m->every;"),
+    ("csrc/solver/monitor.c", "+ m->lag;", ";"),
+    ("csrc/solver/monitor.c", "= -sin(", "= sin("),
+    ("csrc/solver/monitor.c", "(k - before) * 2", "k * 2"),
+    ("csrc/solver/monitor.c", "m->first + (k + 1) * m->every", "m->first + k * m->every"),
+    ("csrc/solver/monitor.c", "num_until(m, s->step) - num_until(m, s->begin);", "num_until(m, s->step);"),
+    ("csrc/solver/monitor.c", "    m->num_sample = 0;\n", ""),
+    ("csrc/solver/monitor.c", "array * m->num_row +", "array * piece->num_row +"),
+    ("csrc/solver/monitor.c", "count_bytes(s, s->monitors[i], -1);", ";"),
+    ("csrc/solver/cpu_monitor.c", "kept[i] = p > kept[i] ?", "kept[i] = p >= 0 ?"),
+    ("csrc/solver/cpu_monitor.c", "sum[i] += (double)p * (double)p", "sum[i] += (double)(p * p)"),
+    ("csrc/solver/cpu_monitor.c", "(x[i] < 0) ^ (y[j] < 0) ^ (z[k] < 0)", "(x[i] < 0) ^ (y[j] < 0)"),
+    ("csrc/solver/cuda_monitor.c", "a->first = sample->first;", "a->first = 0;"),
+    ("csrc/dg/monitor.c", "if (owner && owner[e] != p)", "if (false)"),
+    ("csrc/dg/monitor.c", "piece->to[num] = i;", "piece->to[num] = num;"),
+    ("csrc/fd/monitor.c", "return sign < 0 ? ~place : place;", "return place;"),
+    ("csrc/fd/monitor.c", "x >= fd->begin && x < fd->end", "x > fd->begin && x < fd->end"),
+    ("cuda/common/monitor.cu", "minus ? -p : p", "p"),
+    ("cuda/common/monitor.cu", "sum += a.num", "sum += a.num_z"),
+    ("cuda/common/monitor.cu", "(double)p * (double)p", "(double)(p * p)"),
+    ("python/unda/method/monitor.py", "sums[0::2] + 1j * sums[1::2]", "sums[0::2] - 1j * sums[1::2]"),
+    ("python/unda/method/monitor.py", "np.sqrt(sums[0] / self.num_sample)", "np.sqrt(sums[0] / self.every)"),
+    ("python/unda/method/monitor_region.py", "axis >= a - e", "axis > a + e"),
+    ("python/unda/io/monitors.py", "made._put(first, count,", "made._put(step, count,"),
     *LISTED,
     *OUTPUT_FAULTS,
 ]  # fmt: skip

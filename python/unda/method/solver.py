@@ -90,9 +90,9 @@ class Solver:
     ----------
     process : int
         In which it was made.
-    sources, waves, groups : list
+    sources, waves, groups, monitors : list
         What was added: each point source and its amplitude, of an `Array` one for each point; each plane
-        wave, its wave function and number of faces; all receivers and the channels that they take.
+        wave, its wave function and number of faces; all receivers and the channels that they take; monitors.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -112,6 +112,7 @@ class Solver:
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
         self.groups: list[tuple[Receivers, Channels]] = []
+        self.monitors: list[Any] = []
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
@@ -244,6 +245,8 @@ class Solver:
             self.undrained = True
             self.call(lib.unda_solver_record, i)
             receivers.clear(t, 0)
+        for i in range(len(self.monitors)):
+            self.call(lib.unda_solver_restart_monitor, i)
         self.drain()
 
     # ---- steps ----
