@@ -48,7 +48,7 @@ class OnMesh:
 
     def receivers(self, physics):
         """Return what receivers record."""
-        return tuple(medium_of(physics).traces)
+        return (*medium_of(physics).traces, *medium_of(physics).motions)
 
 
 class Spectral(OnMesh):
@@ -60,7 +60,8 @@ class Spectral(OnMesh):
 
     def receivers(self, physics):
         """Return what receivers record where there is no fluid beside a solid."""
-        return tuple(SemFields(medium_of(physics), physics == "acoustic").units)
+        strains = (name for name, one in medium_of(physics).motions.items() if not one.integrated)
+        return (*SemFields(medium_of(physics), physics == "acoustic").units, *strains)
 
 
 class OnGrid:
