@@ -34,6 +34,7 @@ from .limits import device_limits, devices
 from .method.dg import DG
 from .method.far_field import FarField
 from .method.fd import FD
+from .method.monitor import Monitor
 from .method.receiver import Receivers
 from .method.sem import SEM
 from .problem.array import Array
@@ -48,6 +49,7 @@ from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
 from .study.convergence import Convergence, convergence
+from .study.plan import Plan, Proposal, plan
 from .sweep import iter_sweep, sweep
 
 __version__ = _version()
@@ -80,10 +82,13 @@ __all__ = [
     "Mesh",
     "MeshError",
     "MomentTensor",
+    "Monitor",
     "OutOfMemoryError",
     "Partition",
+    "Plan",
     "PlaneWave",
     "PointForce",
+    "Proposal",
     "Receivers",
     "UndaWarning",
     "UnstableError",
@@ -100,6 +105,7 @@ __all__ = [
     "load",
     "load_receivers",
     "mapped_mesh",
+    "plan",
     "read_mesh",
     "read_model",
     "ricker",

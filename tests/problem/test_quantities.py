@@ -46,6 +46,28 @@ MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
     "nested": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [(1 * U.m, 20 * U.dm, 3)], [[1, 2, 3]]),
+    "delayed": (lambda q: unda.ricker(1.0).delayed(q).to_config()["by"], 5.0 * MS, 0.005),
+    "topography": (
+        lambda q: unda.DG(MESH, unda.Acoustic(rho=1.0, c=1.0), degree=1).snap(q, depth=250 * U.mm),
+        [[0.0005, 0.00025]] * KM, [[0.5, 0.25, 0.75]],
+    ),
+    "fibre": (
+        lambda q: unda.DG(MESH, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=1).add_fibre(
+            q, gauge=500 * U.mm, spacing=100 * U.mm
+        ).points[0],
+        [[0.0, 0.0005, 0.0005], [0.001, 0.0005, 0.0005]] * KM, [0.25, 0.5, 0.5],
+    ),
+    "voigt": (
+        lambda q: unda.MomentTensor.from_voigt(q, position=(0, 0, 0), f=unda.ricker(1.0)).moment[0],
+        [1, 2, 3, 4, 5, 6] * U.kN * U.m, [1000, 6000, 5000],
+    ),
+    "dip": (
+        lambda q: unda.MomentTensor.from_sdr(
+            0.0, q, 90.0, 1.0 * U.kN * U.m, position=(0, 0, 0), f=unda.ricker(1.0)
+        ).moment[2, 2],
+        np.pi / 4 * U.rad, 1000,
+    ),
+    "burst": (lambda q: unda.chirp(q, 2 * q, 500 * MS).to_config()["duration"], 8 * U.Hz, 0.5),
     "spacing": (lambda q: unda.Grid((5, 5, 5), q).spacing, [1, 2, 3] * KM, (1000, 2000, 3000)),
     "corner": (lambda q: unda.box_mesh((0, 0, 0), q, (1, 1, 1)).upper, [1, 2, 3] * KM, (1000, 2000, 3000)),
     "vertices": (lambda q: unda.Mesh(q, MESH.cells).upper, MESH.vertices * KM, (1000, 1000, 1000)),

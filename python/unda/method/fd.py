@@ -86,7 +86,7 @@ class FD(Simulation):
     tune : bool
         Measure kernels and settings once (CUDA).
     allow_unstable : bool
-        Accept a dt above the stable limit.
+        Accept dt above it.
     comm, transport
         As for `DG`; transport with comm alone.
 
@@ -103,7 +103,11 @@ class FD(Simulation):
     Raises
     ------
     ArgumentError
-        Unknown words, uncovered sides, bad materials, more than one density, a dt above the limit.
+        Unknown words, uncovered sides, bad materials, two densities, dt above the limit.
+
+    See Also
+    --------
+    DG, SEM, read_model
 
     Examples
     --------

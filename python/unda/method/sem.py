@@ -69,7 +69,7 @@ class SEM(MeshSimulation):
     dtype : {"float32", "float64"}
     device : str or list of str
         As for `DG`; results of several devices differ by rounding.
-    partition, transport
+    partition, transport, comm
         As for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
@@ -80,8 +80,6 @@ class SEM(MeshSimulation):
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
-    comm : mpi4py.MPI.Intracomm, optional
-        As for `DG`.
 
     Attributes
     ----------
@@ -101,6 +99,10 @@ class SEM(MeshSimulation):
     ------
     ArgumentError
         Unknown words, uncovered boundaries, bad materials, dt above the limit, Maxwell's equations.
+
+    See Also
+    --------
+    DG, FD, read_mesh
 
     Notes
     -----

@@ -172,6 +172,11 @@ class VolumeInjection(Source):
     ArgumentError
         If the position is not three finite numbers or f cannot be called.
 
+    See Also
+    --------
+    exact.point_source : the wave that it makes.
+    ricker, gaussian, smooth_bump, sampled : time functions.
+
     Examples
     --------
     >>> import unda
@@ -225,6 +230,11 @@ class PointForce(Source):
         If position or direction are not three finite numbers, the direction is zero, or f cannot be
         called.
 
+    See Also
+    --------
+    MomentTensor : pairs of forces.
+    exact.point_source : the wave that it makes.
+
     Examples
     --------
     >>> import unda
@@ -272,6 +282,11 @@ class MomentTensor(Source):
     ArgumentError
         If the position is not three finite numbers, the moment not a symmetric 3 by 3 tensor other
         than zero, or f cannot be called; from `rates` if it is deviatoric in a fluid.
+
+    See Also
+    --------
+    PointForce : a single force.
+    exact.point_source : the wave that it makes.
 
     Examples
     --------
@@ -457,6 +472,11 @@ class CurrentDipole(Source):
         If position or direction are not three finite numbers, the direction is zero or f cannot be
         called.
 
+    See Also
+    --------
+    PlaneWave : a wave from outside.
+    exact.point_source : the wave that it makes.
+
     Examples
     --------
     >>> import unda
@@ -517,6 +537,7 @@ def _turned(tensor: Any, given: Sequence[str], axes: Sequence[str]) -> NDArray[n
 
 def _six(name: str, value: ArrayLike) -> list[float]:
     """Return six finite numbers, or raise."""
+    value = plain(name, value, "N m")
     given = list(np.asarray(value, dtype=object).ravel()) if np.shape(value) == (6,) else None
     if given is None:
         raise ArgumentError(f"{name} has shape {np.shape(value)}; expected six numbers [N m]")
