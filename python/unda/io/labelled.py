@@ -127,7 +127,7 @@ def _on_grid(sim: Any, names: tuple[str, ...], parameters: tuple[str, ...], grid
         data[name] = (tuple("xyz"), whole.reshape(grid.shape), {"units": unit})
 
     if names and len(inside):
-        channels = sim._points.channels(names)
+        channels = sim._points.channels(names, seen)
         with sim._guard.visit():
             sampled = sim._sample_at(channels, seen)
         for i, name in enumerate(names):
