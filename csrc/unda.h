@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 27 };
+enum { UNDA_ABI = 28 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -674,6 +674,46 @@ UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group
                                               int64_t max_sample, void *samples, int64_t *num_sample);
 /* Records sample 0 of a group again (after the state was set, before the first step). */
 UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
+
+/* What a monitor keeps of the samples p_k of a field at each place, k = 0 .. n - 1. Maxima and minima are in the solver's
+ * precision; sums are accumulated in float64, sample after sample, whatever the precision. */
+typedef enum unda_statistic {
+    UNDA_MAXIMUM = 0, /* max p_k */
+    UNDA_MINIMUM = 1,
+    UNDA_SQUARES = 2, /* sum p_k^2 */
+    UNDA_FOURIER = 3  /* of each frequency f: sum p_k cos(2 pi f t_k), then - sum p_k sin(2 pi f t_k) */
+} unda_statistic;
+enum { UNDA_MAX_FREQUENCY = 128 };
+/* Sampled now (sample 0) and after every `every` steps, at t_k = time + lag; a call of unda_solver_step runs from sample to
+ * sample. DG: values of nodes of cells; FD: of the user's nodes, images beyond walls among them. SEM has no monitors. */
+typedef struct unda_monitor {
+    int64_t size_bytes;
+    int64_t every;
+    int32_t field;     /* number of a field of the state */
+    int32_t statistic; /* unda_statistic */
+    double lag;        /* time of the field less that of the solver [s] */
+    int64_t num_frequency;
+    const double *frequencies; /* [num_frequency] [Hz], with UNDA_FOURIER alone, copied */
+    int64_t num_elem;
+    const int64_t *elem;      /* DG: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
+    int64_t first[3], num[3]; /* FD: a box of the user's nodes */
+} unda_monitor;
+/* Takes sample 0. Its memory is added to host_bytes or device_bytes of unda_solver_info. Numbers count from 0 since monitors
+ * were cleared. */
+UNDA_API unda_status unda_solver_add_monitor(unda_solver *solver, const unda_monitor *monitor,
+                                             int32_t *index);
+UNDA_API unda_status unda_solver_clear_monitors(unda_solver *solver);
+/* Forgets all samples and takes sample 0 again, of the present state. After a blow-up a monitor has samples of the steps
+ * that were undone, until this. */
+UNDA_API unda_status unda_solver_restart_monitor(unda_solver *solver, int32_t index);
+/* first: the step of sample 0; num_sample: samples so far; [array][row][value] with 1 array, or 2 num_frequency with
+ * UNDA_FOURIER: DG: [num_elem][num_node]; FD: [num x][num y][num z], of which planes that other processes have are left as
+ * they are; float64 but maxima and minima, which are in the solver's precision. Any pointer may be NULL. */
+UNDA_API unda_status unda_solver_read_monitor(unda_solver *solver, int32_t index, int64_t *first,
+                                              int64_t *num_sample, void *values);
+/* Puts back what unda_solver_read_monitor gave, all of it or planes and elements of this process. */
+UNDA_API unda_status unda_solver_write_monitor(unda_solver *solver, int32_t index, int64_t first,
+                                               int64_t num_sample, const void *values);
 
 /* Reserves room for calls of max_step steps (at most 2^28): receiver samples, sampled sources, exact data. */
 UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);

@@ -7,6 +7,7 @@ tried (mutate.py); faults of the tests themselves.
 from __future__ import annotations
 
 from exchange_faults import LISTED
+from output_faults import OUTPUT_FAULTS, OUTPUT_SEEN_BY
 
 SEEN_BY = [
     "test_points_are_transposes",
@@ -30,6 +31,7 @@ STAGGERED_SEEN_BY = [
 
 # tests of one file, or of two
 SEEN_BY_ONE = {
+    **OUTPUT_SEEN_BY,
     "csrc/mesh/periodic.c": "test_mesh_connectivity",
     "csrc/base/log.c": "test_errors",
     "csrc/solver/kernel.c": "test_kernel_table",
@@ -179,7 +181,26 @@ SEEN_BY_ONE = {
     "python/unda/io/_gmsh.py": "test_read_mesh",
     "python/unda/io/_segy.py": "test_model_file",
     "python/unda/io/model_file.py": "test_model_file",
+    "python/unda/datasets/__init__.py": "test_datasets",
+    "python/unda/method/fd_scheme.py": "test_capabilities",
+    "python/unda/method/sem_options.py": "test_capabilities",
+    "docs/_ext/capability_table.py": "test_capabilities",
+    "docs/check_links.py": "test_gallery",
+    "docs/gallery_pictures.py": "test_gallery",
+    "docs/run_notebooks.py": "test_notebooks",
+    "docs/sample_files.py": "test_datasets",
     "python/unda/limits.py": "test_devices",
+    "python/unda/problem/_bursts.py": "test_time_functions",
+    "python/unda/problem/source.py": "test_moments_by_convention test_sources",
+    "python/unda/problem/array.py": "test_arrays",
+    "python/unda/method/delayed.py": "test_arrays",
+    "python/unda/method/points.py": "test_arrays",
+    "python/unda/problem/surface.py": "test_surface",
+    "python/unda/method/shots.py": "test_shots",
+    "python/unda/method/channels.py": "test_displacement_and_strain test_derived_receivers",
+    "python/unda/method/integral.py": "test_displacement_and_strain",
+    "python/unda/method/fibre.py": "test_displacement_and_strain",
+    "python/unda/problem/medium.py": "test_displacement_and_strain",
     "python/unda/io/vtk_xml.py": "test_vtk",
     "python/unda/io/vtu.py": "test_vtu",
     "python/unda/io/vti.py": "test_vti",
@@ -191,6 +212,10 @@ RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_ru
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
 RUN_SEEN_BY |= {name: ["test_sweep", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")}
+RUN_SEEN_BY |= {
+    name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
+}
+RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
@@ -547,6 +572,17 @@ MUTATIONS = [
     ("python/unda/io/_gmsh.py", "np.abs(np.asarray(group, np.int64))", "np.asarray(group, np.int64)"),
     ("python/unda/io/_segy.py", "min(lateral)", "max(lateral)"),
     ("python/unda/io/model_file.py", "except Exception as error", "except ValueError as error"),
+    ("python/unda/datasets/__init__.py", '"salt.sgy": "a', '"salt.segy": "a'),
+    ("python/unda/method/fd_scheme.py", "if all(f in fields and not d for", "if all(f in fields for"),
+    ("python/unda/method/fd_scheme.py", ", MomentTensor, PointForce, Vol", ", PointForce, Vol"),
+    ("python/unda/method/fd_scheme.py", 'str, ...]] = ("acoustic",)', 'str, ...]] = ("acoustic", "elastic")'),
+    ("python/unda/method/sem_options.py", 'PHYSICS = ("acoustic", "elastic")', 'PHYSICS = ("elastic",)'),
+    ("docs/_ext/capability_table.py", "    exact = False", "    exact = True"),
+    ("docs/check_links.py", 'if name in TAKES', 'if name == "src"'),
+    ("docs/check_links.py", 'name in ("id", "name")', 'name == "href"'),
+    ("docs/gallery_pictures.py", "tree.body = tree.body[1:]", "tree.body = tree.body[-1:]"),
+    ("docs/run_notebooks.py", "for cell in notebook.cells)", "for cell in notebook.cells[:1])"),
+    ("docs/sample_files.py", "STEP, SIZE, DEPTH = 25, 4000, 2000", "STEP, SIZE, DEPTH = 25, 4000, 1975"),
     ("python/unda/limits.py", "    if str(error) not in _said:", "    if True:"),
     ("python/unda/method/_run_control.py", "now - self._said > 60", "now - self._begin > 60"),
     ("python/unda/io/vtk_xml.py", '"xx", "yy", "zz", "xy", "yz", "xz"', '"xx", "yy", "zz", "yz", "xz", "xy"'),
@@ -845,7 +881,57 @@ MUTATIONS = [
     ("csrc/fd/slab_samples.c", "if (list->home[p] == own)", "if (list->home[p] >= 0)"),
     ("csrc/fd/staggered/dt.c", "        TRY(swap_field(s, b, p->first[1] + i));\n", ";"),
     ("csrc/fd/staggered/dt.c", "side ? fd->end + m : fd->begin - 1 - m", "side ? fd->end : fd->begin - 1"),
+    # sources and receivers: bursts, moments, arrays, topography, shots, displacement, strain, fibres
+    ("python/unda/problem/_bursts.py", "(-1.0) ** k * rise(end - s)", "rise(end - s)"),
+    ("python/unda/problem/_bursts.py", "k * sweep * made[k - 1]", "sweep * made[k - 1]"),
+    ("python/unda/problem/_bursts.py", "values[i] + before + share[i]", "values[i] + share[i]"),
+    ("python/unda/problem/source.py", "np.cos(delta), -np.sin(delta)])", "np.cos(delta), np.sin(delta)])"),
+    ("python/unda/problem/source.py", '("up", "south", "east"), axes', '("up", "north", "east"), axes'),
+    ("python/unda/problem/array.py", "fall * (2.0 - fall)", "fall * (1.0 - fall)"),
+    ("python/unda/problem/array.py", "(far.max() - far) / speed", "(far - far.min()) / speed"),
+    ("python/unda/method/delayed.py", "times[:, None] - self._delays", "times[:, None] + self._delays"),
+    ("python/unda/method/delayed.py", "found[owner == id(f)] += f.numbers", "pass"),
+    ("python/unda/method/points.py", "[source.shares() for", "[source.shares() ** 0 for"),
+    ("python/unda/problem/surface.py", "axis=3 - number // 2", "axis=1 + number // 2"),
+    ("python/unda/problem/surface.py", "np.full(len(xy), -np.inf)", "np.full(len(xy), 0.0)"),
+    ("python/unda/method/shots.py", "sim.reset(sources=True)", "sim.reset(sources=i == 0)"),
+    ("python/unda/method/shots.py", "one._as_recorded(f\"shot {i}\")", "one"),
+    ("python/unda/method/integral.py", "5 / 12, 8 / 12, -1 / 12, 0.0", "5 / 12, 7 / 12, 0.0, 0.0"),
+    ("python/unda/method/integral.py", "(done > 0)[:, None, None]", "(done >= 0)[:, None, None]"),
+    ("python/unda/method/integral.py", "v[::-1][:3].copy()", "v[:3].copy()"),
+    ("python/unda/method/integral.py", "done % self._every == 0", "done % self._every == 1"),
+    ("python/unda/method/fibre.py", "pairs[..., 1, :] - pairs", "pairs[..., 1, :] + pairs"),
+    ("python/unda/method/fibre.py", "np.minimum(begin + length, b)", "np.minimum(begin + length, at[-1])"),
+    ("python/unda/problem/medium.py", "-lame / (2.0 * mu * (3.0 * lame", "-lame / (2.0 * mu * (2.0 * lame"),
+    ("python/unda/problem/medium.py", "return [0.5 / mu]", "return [1.0 / mu]"),
+    ("python/unda/method/channels.py", "sum(factor * part.astype(np.float64)", "sum(part.astype(np.float64)"),
+    # of monitors: when samples are taken, what they add, where values stand
+    ("csrc/solver/monitor.c", "m->every - (s->step - m->first) % m->every;", "m->every;"),
+    ("csrc/solver/monitor.c", "+ m->lag;", ";"),
+    ("csrc/solver/monitor.c", "= -sin(", "= sin("),
+    ("csrc/solver/monitor.c", "(k - before) * 2", "k * 2"),
+    ("csrc/solver/monitor.c", "m->first + (k + 1) * m->every", "m->first + k * m->every"),
+    ("csrc/solver/monitor.c", "num_until(m, s->step) - num_until(m, s->begin);", "num_until(m, s->step);"),
+    ("csrc/solver/monitor.c", "    m->num_sample = 0;\n", ""),
+    ("csrc/solver/monitor.c", "array * m->num_row +", "array * piece->num_row +"),
+    ("csrc/solver/monitor.c", "count_bytes(s, s->monitors[i], -1);", ";"),
+    ("csrc/solver/cpu_monitor.c", "kept[i] = p > kept[i] ?", "kept[i] = p >= 0 ?"),
+    ("csrc/solver/cpu_monitor.c", "sum[i] += (double)p * (double)p", "sum[i] += (double)(p * p)"),
+    ("csrc/solver/cpu_monitor.c", "(x[i] < 0) ^ (y[j] < 0) ^ (z[k] < 0)", "(x[i] < 0) ^ (y[j] < 0)"),
+    ("csrc/solver/cuda_monitor.c", "a->first = sample->first;", "a->first = 0;"),
+    ("csrc/dg/monitor.c", "if (owner && owner[e] != p)", "if (false)"),
+    ("csrc/dg/monitor.c", "piece->to[num] = i;", "piece->to[num] = num;"),
+    ("csrc/fd/monitor.c", "return sign < 0 ? ~place : place;", "return place;"),
+    ("csrc/fd/monitor.c", "x >= fd->begin && x < fd->end", "x > fd->begin && x < fd->end"),
+    ("cuda/common/monitor.cu", "minus ? -p : p", "p"),
+    ("cuda/common/monitor.cu", "sum += a.num", "sum += a.num_z"),
+    ("cuda/common/monitor.cu", "(double)p * (double)p", "(double)(p * p)"),
+    ("python/unda/method/monitor.py", "sums[0::2] + 1j * sums[1::2]", "sums[0::2] - 1j * sums[1::2]"),
+    ("python/unda/method/monitor.py", "np.sqrt(sums[0] / self.num_sample)", "np.sqrt(sums[0] / self.every)"),
+    ("python/unda/method/monitor_region.py", "axis >= a - e", "axis > a + e"),
+    ("python/unda/io/monitors.py", "made._put(first, count,", "made._put(step, count,"),
     *LISTED,
+    *OUTPUT_FAULTS,
 ]  # fmt: skip
 
 

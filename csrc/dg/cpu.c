@@ -5,6 +5,7 @@
 
 #include "../base/parallel.h"
 #include "blocks.h"
+#include "monitor.h"
 #include "common/index.h"
 #include "cpu_blocks.h"
 
@@ -520,7 +521,9 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .swap = swap,
                                           .exchange_begin = dg_cpu_exchange_begin,
                                           .exchange_end = dg_cpu_exchange_end,
-                                          .forecast = forecast},
+                                          .forecast = forecast,
+                                          .monitor_new = monitor_cpu_new,
+                                          .monitor_take = dg_cpu_monitor_take},
                                  .move = move,
                                  .join = dg_cpu_join,
                                  .join_rank = dg_cpu_join_rank,

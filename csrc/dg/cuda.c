@@ -4,6 +4,7 @@
 #include "cuda.h"
 
 #include "common/index.h"
+#include "monitor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -465,6 +466,8 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .exchange_begin = cuda_exchange_begin,
                                            .exchange_end = cuda_exchange_end,
                                            .forecast = forecast,
+                                           .monitor_new = dg_cuda_monitor_new,
+                                           .monitor_take = dg_cuda_monitor_take,
                                            .describe = describe,
                                            .profile = profile,
                                            .compile = plan_compile_only},

@@ -3,6 +3,7 @@
 #include "method.h"
 
 #include "common/index.h"
+#include "monitor.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -253,4 +254,5 @@ const struct method dg_method = {.name = "DG",
                                  .add_incident = dg_add_incident,
                                  .clear_incident = dg_clear_incident,
                                  .element_dt = element_dt,
+                                 .monitor = dg_monitor,
                                  .exact_points = exact_points};

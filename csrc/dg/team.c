@@ -12,6 +12,7 @@
 #include "rank.h"
 
 #include "common/index.h"
+#include "monitor.h"
 
 #include <math.h>
 #include <string.h>
@@ -632,6 +633,7 @@ const struct method dg_team_method = {.name = "DG",
                                       .element_dt = dg_team_element_dt,
                                       .exact_points = dg_team_exact_points,
                                       .member = member,
+                                      .monitor = dg_team_monitor,
                                       .forecast = forecast};
 
 const struct method dg_rank_method = {.name = "DG",
@@ -660,5 +662,6 @@ const struct method dg_rank_method = {.name = "DG",
                                       .element_dt = dg_rank_element_dt,
                                       .exact_points = dg_rank_exact_points,
                                       .member = member,
+                                      .monitor = dg_team_monitor,
                                       .message = dg_rank_message,
                                       .set_requests = dg_rank_set_requests};

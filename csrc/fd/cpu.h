@@ -111,6 +111,7 @@ void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values
     .base.reserve = fd_cpu_reserve, .box = fd_cpu_box, .gather = fd_cpu_gather, .clear = fd_cpu_clear,       \
     .memory = fd_cpu_memory, .send = fd_cpu_send, .plane_bytes = fd_cpu_plane_bytes,                         \
     .base.exchange_begin = fd_rank_begin, .base.exchange_end = fd_rank_end, .join_rank = fd_cpu_join_rank,   \
-    .carry = fd_cpu_carry, .values = fd_cpu_values
+    .carry = fd_cpu_carry, .values = fd_cpu_values, .base.monitor_new = monitor_cpu_new,                     \
+    .base.monitor_take = fd_cpu_monitor_take
 
 #endif

@@ -3,6 +3,7 @@
 #include "solver.h"
 
 #include "../mesh/mesh.h"
+#include "monitor.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -274,6 +275,7 @@ void unda_solver_free(unda_solver *s)
 {
     if (!s)
         return;
+    monitors_free(s); /* they are on the device of the engine */
     if (s->engine && s->data)
         s->engine->destroy(s);
     if (s->method) {
@@ -377,6 +379,7 @@ enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
 static unda_status make_room(unda_solver *s)
 {
     TRY(receivers_reserve(s));
+    TRY(monitors_reserve(s));
     if (!s->listed)
         TRY(s->engine->list_points(s));
     s->listed = true;
@@ -460,6 +463,24 @@ static unda_status check_finite(unda_solver *s)
          (long long)s->blowup.step, (long long)s->blowup.last_good_step, place);
 }
 
+/* Steps whose data begin at row *time of those of the call, up to the next sample of a monitor. */
+static unda_status run_on(unda_solver *s, int64_t num_step, const unda_drive *drive, int64_t *time)
+{
+    unda_solver_info info = {.size_bytes = sizeof info};
+    unda_drive some = *drive;
+    s->method->info(s, &info);
+    some.num_time = s->method->num_time(s, num_step);
+    some.amplitudes += drive->amplitudes ? *time * s->num_source : 0;
+    some.exact += drive->exact ? *time * info.num_exact * info.num_field : 0;
+    *time += some.num_time;
+    TRY(s->engine->drive(s, &some));
+    s->begin = s->step;
+    monitors_begin(s, num_step);
+    TRY(s->engine->run(s, num_step));
+    receivers_advance(s);
+    return monitors_take(s);
+}
+
 unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive *drive)
 {
     ENTER(s);
@@ -475,10 +496,9 @@ unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive 
     if (!s->have_good)
         TRY(check_finite(s));
     TRY(solver_reserve(s, num_step));
-    TRY(s->engine->drive(s, drive));
-    s->begin = s->step;
-    TRY(s->engine->run(s, num_step));
-    receivers_advance(s);
+    int64_t time = 0, end = s->step + num_step;
+    while (s->step < end)
+        TRY(run_on(s, monitors_ahead(s, end - s->step), drive, &time));
     return check_finite(s);
 }
 

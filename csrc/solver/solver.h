@@ -28,6 +28,9 @@ struct step_hook {
 enum { MAX_HOOK = 4 };
 
 struct stage;
+struct monitor;
+struct monitor_piece;
+struct monitor_sample;
 /* How a method runs on one kind of machine. */
 struct engine {
     const char *name;
@@ -60,6 +63,11 @@ struct engine {
     unda_status (*retime)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
+    /* Makes the accumulators of a piece of a monitor, and adds a sample to them (monitor.h). NULL: of a team, whose parts
+     * have pieces. */
+    unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);
+    unda_status (*monitor_take)(const struct monitor *m, const struct monitor_piece *piece,
+                                const struct monitor_sample *sample);
     /* Fills kernel and parts of info. May be NULL. */
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     /* May be NULL: no kernels. */
@@ -124,6 +132,8 @@ struct method {
     unda_status (*set_requests)(unda_solver *s, const unda_requests *requests);
     unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
                             int64_t *host_bytes, int64_t *device_bytes); /* of a team */
+    /* Makes the pieces of a monitor (monitor.h), one for each solver here that has values of it. */
+    unda_status (*monitor)(unda_solver *s, struct monitor *monitor, const unda_monitor *given);
 };
 extern const struct method dg_method, fd_method, sem_method, dg_team_method, dg_rank_method;
 
@@ -144,6 +154,8 @@ struct unda_solver {
     int32_t num_source, source_room;
     struct receiver_group **groups;
     int32_t num_group;
+    struct monitor **monitors;
+    int32_t num_monitor;
     struct step_hook hooks[MAX_HOOK];
     int32_t num_hook;
     struct exchange *exchange; /* of a part of a mesh; NULL: it is alone */

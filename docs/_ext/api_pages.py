@@ -30,6 +30,7 @@ GROUPS = {
     "Receivers, monitors and what comes out": ("unda.method.", "unda.io.traces", "unda.io."),
     "Absorbing layers": ("unda.problem.layer",),
     "Sweeps and studies": ("unda.sweep", "unda.study"),
+    "Sample files": ("unda.datasets",),
     "Devices": ("unda.limits",),
     "Errors and warnings": ("unda.errors",),
     "More": ("",),

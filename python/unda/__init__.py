@@ -34,6 +34,7 @@ from .limits import device_limits, devices
 from .method.dg import DG
 from .method.far_field import FarField
 from .method.fd import FD
+from .method.monitor import Monitor
 from .method.receiver import Receivers
 from .method.sem import SEM
 from .problem.array import Array
@@ -81,6 +82,7 @@ __all__ = [
     "Mesh",
     "MeshError",
     "MomentTensor",
+    "Monitor",
     "OutOfMemoryError",
     "Partition",
     "Plan",

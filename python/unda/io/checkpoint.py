@@ -20,7 +20,7 @@ from ..limits import device_number, several
 from ..problem.incident import PlaneWave
 from ..problem.medium import Acoustic, Elastic, Maxwell
 from ..problem.source import Source
-from . import _hdf, checkpoint_grid, checkpoint_mesh
+from . import _hdf, checkpoint_grid, checkpoint_mesh, monitors
 from .traces import MOST_STEPS, get_receivers, put_receivers
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ def save(sim: Any, path: Any) -> None:
     history = new("int32_t *")
     sim._solver.call(lib.unda_solver_get_history, history)
     waves = [wave for wave, *_ in sim._solver.waves]
+    about, kept = monitors.describe(sim)
     header = {
-        "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
+        "monitors": about, "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": part.outer_data(sim),
         "sources": [source.to_config() for source in (*sim._solver.whole_sources(), *waves)],
     }  # fmt: skip
@@ -49,6 +50,7 @@ def save(sim: Any, path: Any) -> None:
         part.put(file, sim, history[0])
         for i, receivers in enumerate(sim.receivers):
             put_receivers(file.create_group(f"receivers/{i}"), receivers)
+        monitors.put(file, kept)
 
     if sim.ranks is None or sim.ranks.rank == 0:
         _hdf.write(path, "simulation", fill)
@@ -83,6 +85,10 @@ def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = No
         what was found and what was expected.
     DeviceError
         If the device is not there; `device` names another.
+
+    See Also
+    --------
+    DG.save, FD.save, SEM.save : write checkpoints.
 
     Examples
     --------
@@ -156,13 +162,21 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
             )
         # The library counts a group's samples from the step at which it is added.
         sim._solver.call(lib.unda_solver_set_clock, start, saved._step, 0)
-        made = sim.add_receivers(
-            saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
-        )
+        if saved.fibre is not None:
+            made = sim.add_fibre(fields=saved.fields, every=saved.every, name=saved.name, **saved.fibre)
+        else:
+            made = sim.add_receivers(
+                saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
+            )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
+        if made._integral is not None and saved._integral is not None:
+            made._integral.state = saved._integral.state
     for name, (number, shape) in part.arrays(sim, history).items():
         for first, rows in part.rows(file, name, sim, shape):
             sim._solver.write(number, first, rows)
     part.settle(sim)
     sim._solver.call(lib.unda_solver_set_clock, start, step, history)
+    monitors.restore(
+        file, sim, header.get("monitors", []), step
+    )  # files from before monitors have no such entry

@@ -16,7 +16,8 @@ from .. import _core
 from .._core import lib, new
 from .._ranks import Ranks
 from ..errors import ArgumentError, DeviceLostError, ForkError, InternalError, OutOfMemoryError
-from .receiver import Channels, Receivers
+from .channels import Channels
+from .receiver import Receivers
 
 CHUNK_BYTES = 64e6  # of samples that Python takes at once
 
@@ -89,9 +90,9 @@ class Solver:
     ----------
     process : int
         In which it was made.
-    sources, waves, groups : list
+    sources, waves, groups, monitors : list
         What was added: each point source and its amplitude, of an `Array` one for each point; each plane
-        wave, its wave function and number of faces; all receivers and the channels that they take.
+        wave, its wave function and number of faces; all receivers and the channels that they take; monitors.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -111,6 +112,7 @@ class Solver:
         self.sources: list[tuple[Any, Callable[[np.ndarray], Any]]] = []
         self.waves: list[tuple[Any, Any, int]] = []
         self.groups: list[tuple[Receivers, Channels]] = []
+        self.monitors: list[Any] = []
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
@@ -217,16 +219,23 @@ class Solver:
         self.settle()
         step, count = new("int64_t *"), new("int64_t *")
         for i, (receivers, channels) in enumerate(self.groups):
-            shape = (len(receivers.points), len(channels.numbers))
+            shape = (channels.num_place(receivers.points), len(channels.numbers))
             most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
-            room = min(most, self._ran // receivers.every + 2)  # more than there are: one call does
+            room = min(most, self._ran // receivers._pace + 2)  # more than there are: one call does
             count[0] = room
+            integral = receivers._integral
             while count[0] == room:
-                samples, step[0] = np.empty((room, *shape), receivers._dtype), receivers._next
+                samples = np.empty((room, *shape), receivers._dtype)
+                step[0] = receivers._next if integral is None else integral.state[0]
                 to = _core.pointer(samples, writable=True)
                 _core.refuse(lib.unda_solver_take_samples(self.live(), i, step, room, to, count))
-                first = (step[0] - receivers._step) // receivers.every
-                receivers.put(first, channels.combine(samples[: count[0]]))
+                found = channels.combine(samples[: count[0]])
+                if integral is None:
+                    receivers.put((step[0] - receivers._step) // receivers.every, found)
+                else:
+                    kept, first, state = integral.advance(found)
+                    receivers.put(first, kept)
+                    integral.state = state
         self.undrained = False
 
     def record(self, t: float) -> None:
@@ -236,6 +245,8 @@ class Solver:
             self.undrained = True
             self.call(lib.unda_solver_record, i)
             receivers.clear(t, 0)
+        for i in range(len(self.monitors)):
+            self.call(lib.unda_solver_restart_monitor, i)
         self.drain()
 
     # ---- steps ----

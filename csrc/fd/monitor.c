@@ -1,0 +1,138 @@
+/* monitor.c: rows of monitors of grids: nodes along z of a box of the user's, on one device or in slabs. Half a cell beyond
+ * a wall a field is an image, as when it is read (state.c). Not here: accumulating (solver/cpu_monitor.c,
+ * solver/cuda_monitor.c). */
+#include "../solver/monitor.h"
+
+#include "../solver/cuda_monitor.h"
+#include "common/monitor_args.h"
+#include "cpu.h"
+#include "cuda.h"
+#include "slabs.h"
+
+static unda_status check(const struct fd *fd, const unda_monitor *given)
+{
+    if (given->field < 0 || given->field >= fd->num_field)
+        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, fd->num_field - 1);
+    for (int a = 0; a < 3; a++)
+        if (given->first[a] < 0 || given->num[a] < 1 || given->first[a] > fd->axis[a].num - given->num[a])
+            FAIL(UNDA_ERR_ARG,
+                 "monitor: %lld nodes from %lld on along axis %d, expected nodes within 0..%lld",
+                 (long long)given->num[a], (long long)given->first[a], a, (long long)fd->axis[a].num - 1);
+    return UNDA_OK;
+}
+
+/* Where the user's node i of a field is, ~place if it is minus that. */
+static int64_t place_of(const struct fd *fd, int field, int a, int64_t i)
+{
+    const struct fd_field *f = &fd->field[field];
+    int sign;
+    int64_t place = fd_mirror(&fd->axis[a], f->half[a], f->sign[a], fd->axis[a].first + i, &sign);
+    return sign < 0 ? ~place : place;
+}
+
+static bool has_plane(const struct fd *fd, int64_t place)
+{
+    int64_t x = place < 0 ? ~place : place;
+    return x >= fd->begin && x < fd->end;
+}
+
+/* The rows of the planes that a solver computes. */
+static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_monitor *given)
+{
+    const struct fd *fd = fd_tables(part);
+    struct monitor_piece *piece;
+    int64_t planes = 0, num = 0;
+    for (int64_t i = 0; i < given->num[0]; i++)
+        planes += has_plane(fd, place_of(fd, m->field, 0, given->first[0] + i));
+    const int32_t axes[3] = {(int32_t)planes, (int32_t)given->num[1], (int32_t)given->num[2]};
+    TRY(monitor_add_piece(m, part, axes, &piece));
+    for (int64_t i = 0; i < given->num[0]; i++) {
+        int64_t place = place_of(fd, m->field, 0, given->first[0] + i);
+        if (!has_plane(fd, place))
+            continue;
+        for (int64_t j = 0; j < given->num[1]; j++)
+            piece->to[num * given->num[1] + j] = i * given->num[1] + j;
+        piece->place[num++] = place;
+    }
+    for (int a = 1; a < 3; a++)
+        for (int64_t i = 0; i < given->num[a]; i++)
+            piece->place[num++] = place_of(fd, m->field, a, given->first[a] + i);
+    return UNDA_OK;
+}
+
+/* The scalar scheme's CPU kernels: rows are in the cache when they are made. */
+static bool samples_inside(const unda_solver *s)
+{
+    return !fd_tables(s)->physics && s->options.device == UNDA_DEVICE_CPU;
+}
+
+unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
+{
+    bool cut = fd_tables(s)->num_slab > 0;
+    int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
+    TRY(check(fd_tables(s), given));
+    m->inside = samples_inside(s);
+    m->num_row = given->num[0] * given->num[1];
+    m->row = given->num[2];
+    TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));
+    for (int32_t i = first; i < end; i++)
+        TRY(add_planes(m, cut ? slab_of(s, i) : s, given));
+    return UNDA_OK;
+}
+
+/* ---- engines ---- */
+
+unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
+                                const struct monitor_sample *sample)
+{
+    const struct fd_cpu *t = fd_cpu(piece->part);
+    struct monitor_view view = {.base = (uintptr_t)t->array[m->field],
+                                .value = t->origin,
+                                .stride = {t->stride[0], t->stride[1]},
+                                .step = 1};
+    monitor_cpu_take(piece, &view, sample);
+    return UNDA_OK;
+}
+
+void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end)
+{
+    const unda_solver *whole = fd_whole(s);
+    const struct fd_cpu *t = fd_cpu(s);
+    struct monitor_view view = {
+        .base = (uintptr_t)array, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    for (int32_t i = 0; i < whole->num_monitor; i++) {
+        const struct monitor *m = whole->monitors[i];
+        struct monitor_sample sample;
+        if (!monitor_due(whole, m, step, &sample))
+            continue;
+        for (int32_t k = 0; k < m->num_piece; k++) {
+            const struct monitor_piece *piece = &m->piece[k];
+            int64_t first = piece->place[piece->num_axis[0]], last = first + piece->num_axis[1];
+            if (piece->part == s && x >= piece->place[0] && x < piece->place[0] + piece->num_axis[0])
+                monitor_cpu_rows(piece, &view, &sample, x - piece->place[0],
+                                 (begin > first ? begin : first) - first, (end < last ? end : last) - first);
+        }
+    }
+}
+
+unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
+{
+    const struct fd_cuda *t = fd_cuda(piece->part);
+    struct gpu_defines defines = {.num = 0};
+    gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
+    return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
+                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines);
+}
+
+unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
+                                 const struct monitor_sample *sample)
+{
+    const struct fd_cuda *t = fd_cuda(piece->part);
+    struct monitor_args args = {.q = POINTER(fd_cuda_origin(piece->part, t->array[m->field])),
+                                .stride = {t->plane, t->pitch}};
+    if (fd_cpu(piece->part))
+        return fd_cpu_monitor_take(m, piece, sample);
+    TRY(cuda_monitor_take(piece, sample, &args));
+    /* neighbours may write to planes that slabs share as soon as their own next steps do */
+    return fd_tables(piece->part)->whole ? gpu_sync(t->stream) : UNDA_OK;
+}

@@ -1,0 +1,69 @@
+/* cuda_monitor.c: accumulators of a monitor on a device, host side. A sample is one launch in the engine's stream. */
+#include "cuda_monitor.h"
+
+#include "common/monitor_args.h"
+
+#include <string.h>
+
+_Static_assert((int)MONITOR_FREQUENCIES == (int)UNDA_MAX_FREQUENCY, "frequencies of a monitor");
+_Static_assert((int)MONITOR_MAXIMUM == (int)UNDA_MAXIMUM && (int)MONITOR_MINIMUM == (int)UNDA_MINIMUM &&
+                   (int)MONITOR_SQUARES == (int)UNDA_SQUARES,
+               "statistics of a monitor");
+
+struct cuda_monitor {
+    struct gpu_stream *stream;
+    struct gpu_pool pool;
+    gpu_ptr sums, place;
+    struct gpu_module *module;
+    struct gpu_kernel kernel;
+};
+
+unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
+                             struct gpu_stream *stream, const struct gpu_defines *defines)
+{
+    struct cuda_monitor *c;
+    const int32_t *num = piece->num_axis;
+    TRY(array_try(&c, 1, sizeof *c, "monitors"));
+    piece->cuda = c; /* which frees it, whatever happens */
+    c->stream = stream;
+    struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
+    TRY(gpu_module_new(&c->module, gpu, &source));
+    TRY(gpu_kernel_get(&c->kernel, c->module, "monitor", 0));
+    TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, piece->num_row * m->row * m->num_array * m->bytes,
+                       "monitors"));
+    return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
+                         ((int64_t)num[0] + num[1] + num[2]) * (int64_t)sizeof *piece->place, "monitors");
+}
+
+void cuda_monitor_free(struct cuda_monitor *c)
+{
+    if (!c)
+        return;
+    gpu_pool_free(&c->pool);
+    gpu_module_free(c->module);
+    array_free(c);
+}
+
+unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                              struct monitor_args *a)
+{
+    const struct cuda_monitor *c = piece->cuda;
+    a->sums = POINTER(c->sums);
+    a->place = POINTER(c->place);
+    a->num = piece->num_row * piece->num_axis[2];
+    a->num_x = piece->num_axis[0];
+    a->num_y = piece->num_axis[1];
+    a->num_z = piece->num_axis[2];
+    a->statistic = sample->statistic;
+    a->num_frequency = sample->num_frequency;
+    a->first = sample->first;
+    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
+    struct gpu_shape shape = gpu_threads(a->num);
+    return gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a);
+}
+
+unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)
+{
+    gpu_ptr at = c->sums + (gpu_ptr)first;
+    return out ? gpu_download(c->stream, out, at, bytes) : gpu_upload(c->stream, at, in, bytes);
+}

@@ -1,0 +1,21 @@
+/* cuda_monitor.h: accumulators of a monitor on a device. Next: cuda_monitor.c, cuda/common/monitor.cu. */
+#ifndef UNDA_CUDA_MONITOR_H
+#define UNDA_CUDA_MONITOR_H
+
+#include "../gpu/gpu.h"
+#include "monitor.h"
+
+struct monitor_args;
+
+/* Makes those of a piece, whose samples are queued on a stream; defines: REAL, and of elements their layout. */
+unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
+                             struct gpu_stream *stream, const struct gpu_defines *defines);
+void cuda_monitor_free(struct cuda_monitor *c);
+/* Queues a sample; args: q and where values stand in it. */
+unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                              struct monitor_args *args);
+/* Bytes of the accumulators from `first` on, out or in. */
+unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out,
+                              const void *in);
+
+#endif

@@ -1,0 +1,314 @@
+/* monitor.c: monitors of a solver: which samples are due, their public functions. Steps run from sample to sample, so that
+ * any engine and any kernel samples at whole steps. Not here: accumulating (cpu_monitor.c, cuda_monitor.c), where values
+ * stand (dg/monitor.c, fd/monitor.c). */
+#include "monitor.h"
+
+#include "../base/parallel.h"
+#include "cuda_monitor.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- samples ---- */
+
+int64_t monitors_ahead(const unda_solver *s, int64_t most)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        int64_t left = m->every - (s->step - m->first) % m->every;
+        most = left < most && !m->inside ? left : most;
+    }
+    return most;
+}
+
+/* Of a sample at a step. The phase f t is a part of a period, so that cos and sin have small arguments. */
+static void make_waves(const unda_solver *s, const struct monitor *m, int64_t step, double *wave)
+{
+    const double turn = 6.283185307179586477;
+    double t = s->t0 + (double)step * s->dt + m->lag;
+    for (int32_t i = 0; i < m->num_frequency; i++) {
+        double cycles = m->frequency[i] * t, part = cycles - floor(cycles);
+        wave[2 * i] = cos(turn * part);
+        wave[2 * i + 1] = -sin(turn * part);
+    }
+}
+
+/* Samples that have been taken at steps up to this one, but for sample 0. */
+static int64_t num_until(const struct monitor *m, int64_t step)
+{
+    return (step - m->first) / m->every;
+}
+
+void monitors_begin(unda_solver *s, int64_t num_step)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
+        for (int64_t k = before; k < end && m->inside; k++)
+            make_waves(s, m, m->first + (k + 1) * m->every, m->wave + (k - before) * 2 * m->num_frequency);
+    }
+}
+
+bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
+{
+    int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
+    *sample = (struct monitor_sample){.statistic = m->statistic,
+                                      .num_frequency = m->num_frequency,
+                                      .wave = m->wave + number * 2 * m->num_frequency};
+    return m->inside && (step - m->first) % m->every == 0;
+}
+
+unda_status monitors_reserve(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        struct monitor *m = s->monitors[i];
+        int64_t num = m->inside ? s->max_step / m->every + 1 : 0;
+        TRY(array_grow(&m->wave, 0, num * 2 * m->num_frequency, sizeof *m->wave, "monitors"));
+    }
+    return UNDA_OK;
+}
+
+static unda_status take(unda_solver *s, struct monitor *m)
+{
+    double wave[2 * UNDA_MAX_FREQUENCY];
+    struct monitor_sample sample = {.statistic = m->statistic,
+                                    .num_frequency = m->num_frequency,
+                                    .first = m->num_sample == 0,
+                                    .wave = wave};
+    make_waves(s, m, s->step, wave);
+    for (int32_t i = 0; i < m->num_piece; i++)
+        TRY(m->piece[i].part->engine->monitor_take(m, &m->piece[i], &sample));
+    m->num_sample++;
+    return UNDA_OK;
+}
+
+unda_status monitors_take(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        struct monitor *m = s->monitors[i];
+        if (m->inside)
+            m->num_sample += num_until(m, s->step) - num_until(m, s->begin);
+        else if ((s->step - m->first) % m->every == 0)
+            TRY(take(s, m));
+    }
+    return UNDA_OK;
+}
+
+static unda_status restart(unda_solver *s, struct monitor *m)
+{
+    m->first = s->step;
+    m->num_sample = 0;
+    return take(s, m);
+}
+
+/* ---- pieces ---- */
+
+static int64_t piece_bytes(const struct monitor *m, const struct monitor_piece *piece)
+{
+    return piece->num_row * m->row * m->num_array * m->bytes;
+}
+
+unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
+                              struct monitor_piece **piece)
+{
+    struct monitor_piece *p = &m->piece[m->num_piece];
+    int64_t num_place = (int64_t)num_axis[0] + num_axis[1] + num_axis[2];
+    *p = (struct monitor_piece){.part = part, .num_row = (int64_t)num_axis[0] * num_axis[1]};
+    memcpy(p->num_axis, num_axis, sizeof p->num_axis);
+    TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
+    TRY(array_own(&m->owned, &p->place, num_place, sizeof *p->place, "monitors"));
+    m->num_piece += p->num_row > 0;
+    *piece = p;
+    return UNDA_OK;
+}
+
+unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece)
+{
+    return array_own(&m->owned, &piece->sums, piece->num_row * m->row * m->num_array, m->bytes, "monitors");
+}
+
+void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample)
+{
+    int64_t all = piece->num_row * piece->num_axis[2];
+    int32_t threads = parallel_worth(piece->part->options.threads, all, LEAST_SCALAR);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < piece->num_axis[0]; i++)
+        monitor_cpu_rows(piece, view, sample, i, 0, piece->num_axis[1]);
+}
+
+void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end)
+{
+    (piece->part->real_bytes == 4 ? monitor_cpu_rows_f32 : monitor_cpu_rows_f64)(piece, view, sample, i, j,
+                                                                                 end);
+}
+
+/* Accumulators [array][row] of a piece out, or in, by way of a batch of rows in host memory. */
+static unda_status move_piece(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                              const char *in)
+{
+    enum { BATCH = 4096 };
+    SCRATCH char *room = NULL;
+    int64_t row = m->row * m->bytes, total = piece->num_row * m->num_array;
+    int64_t batch = total < BATCH ? total : BATCH;
+    TRY(array_try(&room, batch, row, "monitors"));
+    for (int64_t done = 0; done < total; done += batch) {
+        int64_t num = total - done < batch ? total - done : batch;
+        char *sums = piece->sums ? (char *)piece->sums + done * row : room;
+        if (out && piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, done * row, num * row, room, NULL));
+        for (int64_t i = 0; i < num; i++) {
+            int64_t array = (done + i) / piece->num_row,
+                    to = (array * m->num_row + piece->to[(done + i) % piece->num_row]) * row;
+            memcpy(out ? out + to : sums + i * row, out ? sums + i * row : in + to, (size_t)row);
+        }
+        if (in && piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, done * row, num * row, NULL, room));
+    }
+    return UNDA_OK;
+}
+
+/* ---- the public functions ---- */
+
+static void monitor_free(struct monitor *m)
+{
+    for (int32_t i = 0; i < m->num_piece; i++)
+        cuda_monitor_free(m->piece[i].cuda);
+    array_free(m->wave);
+    arrays_free(&m->owned);
+    array_free(m);
+}
+
+/* What solvers say that they take, with that of a monitor, or without. */
+static void count_bytes(unda_solver *s, const struct monitor *m, int64_t times)
+{
+    for (int32_t i = 0; i < m->num_piece; i++) {
+        int64_t bytes = times * piece_bytes(m, &m->piece[i]);
+        *(m->piece[i].sums ? &s->host_bytes : &s->device_bytes) += bytes;
+        if (m->piece[i].part != s)
+            *(m->piece[i].sums ? &m->piece[i].part->host_bytes : &m->piece[i].part->device_bytes) += bytes;
+    }
+}
+
+void monitors_free(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        count_bytes(s, s->monitors[i], -1);
+        monitor_free(s->monitors[i]);
+    }
+    array_free(s->monitors);
+    s->monitors = NULL;
+    s->num_monitor = 0;
+}
+
+static unda_status check(const unda_monitor *given)
+{
+    CHECK_SIZE(given, unda_monitor);
+    bool fourier = given->statistic == UNDA_FOURIER;
+    if (given->statistic < UNDA_MAXIMUM || given->statistic > UNDA_FOURIER || given->every < 1 ||
+        given->every > INT32_MAX || !isfinite(given->lag))
+        FAIL(UNDA_ERR_ARG,
+             "monitor: statistic %d, every %lld steps, lag %g s; expected 0..%d, 1 to 2147483647, a number",
+             given->statistic, (long long)given->every, given->lag, UNDA_FOURIER);
+    if (given->num_frequency < fourier || given->num_frequency > (fourier ? UNDA_MAX_FREQUENCY : 0) ||
+        (fourier && !given->frequencies))
+        FAIL(UNDA_ERR_ARG, "monitor: %lld frequencies, expected %s", (long long)given->num_frequency,
+             fourier ? "1 to 128 of a Fourier transform; another monitor takes more" : "none");
+    for (int64_t i = 0; i < given->num_frequency; i++)
+        if (!isfinite(given->frequencies[i]))
+            FAIL(UNDA_ERR_ARG, "monitor: frequency %lld is %g Hz, expected a finite number", (long long)i,
+                 given->frequencies[i]);
+    return UNDA_OK;
+}
+
+static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *given)
+{
+    bool extreme = given->statistic < UNDA_SQUARES;
+    m->field = given->field;
+    m->statistic = given->statistic;
+    m->num_frequency = (int32_t)given->num_frequency;
+    m->num_array = given->statistic == UNDA_FOURIER ? 2 * m->num_frequency : 1;
+    m->bytes = extreme ? s->real_bytes : (int64_t)sizeof(double);
+    m->every = given->every;
+    m->lag = given->lag;
+    TRY(array_own(&m->owned, &m->frequency, m->num_frequency, sizeof *m->frequency, "monitors"));
+    for (int32_t i = 0; i < m->num_frequency; i++)
+        m->frequency[i] = given->frequencies[i];
+    TRY(s->method->monitor(s, m, given));
+    for (int32_t i = 0; i < m->num_piece; i++)
+        TRY(m->piece[i].part->engine->monitor_new(m, &m->piece[i]));
+    return restart(s, m);
+}
+
+unda_status unda_solver_add_monitor(unda_solver *s, const unda_monitor *given, int32_t *index)
+{
+    if (!index)
+        FAIL(UNDA_ERR_ARG, "index is NULL");
+    ENTER(s);
+    TRY(check(given));
+    if (!s->method->monitor)
+        return solver_lacks(s, "monitors");
+    struct monitor *m;
+    TRY(array_grow(&s->monitors, s->num_monitor, s->num_monitor + 1, sizeof m, "monitors"));
+    TRY(array_try(&m, 1, sizeof *m, "monitors"));
+    TRY(COMPLETE(&s->monitors[s->num_monitor], m, monitor_free, fill(s, m, given)));
+    count_bytes(s, m, 1);
+    s->reserved = false;
+    *index = s->num_monitor++;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_clear_monitors(unda_solver *s)
+{
+    ENTER(s);
+    monitors_free(s);
+    return UNDA_OK;
+}
+
+static unda_status find(const unda_solver *s, int32_t index, struct monitor **m)
+{
+    if (index < 0 || index >= s->num_monitor)
+        FAIL(UNDA_ERR_ARG, "monitor is %d, expected 0..%d", index, s->num_monitor - 1);
+    *m = s->monitors[index];
+    return UNDA_OK;
+}
+
+unda_status unda_solver_restart_monitor(unda_solver *s, int32_t index)
+{
+    struct monitor *m = NULL;
+    ENTER(s);
+    TRY(find(s, index, &m));
+    return restart(s, m);
+}
+
+unda_status unda_solver_read_monitor(unda_solver *s, int32_t index, int64_t *first, int64_t *num_sample,
+                                     void *values)
+{
+    struct monitor *m = NULL;
+    ENTER(s);
+    TRY(find(s, index, &m));
+    for (int32_t i = 0; values && i < m->num_piece; i++)
+        TRY(move_piece(m, &m->piece[i], values, NULL));
+    if (first)
+        *first = m->first;
+    if (num_sample)
+        *num_sample = m->num_sample;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_write_monitor(unda_solver *s, int32_t index, int64_t first, int64_t num_sample,
+                                      const void *values)
+{
+    struct monitor *m = NULL;
+    ENTER(s);
+    TRY(find(s, index, &m));
+    if (!values || first < 0 || num_sample < 1)
+        FAIL(UNDA_ERR_ARG, "values is NULL, or first is %lld, num_sample %lld; expected 0 or more, 1 or more",
+             (long long)first, (long long)num_sample);
+    for (int32_t i = 0; i < m->num_piece; i++)
+        TRY(move_piece(m, &m->piece[i], NULL, values));
+    m->first = first;
+    m->num_sample = num_sample;
+    return UNDA_OK;
+}

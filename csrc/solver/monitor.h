@@ -1,0 +1,80 @@
+/* monitor.h: statistics of a field over time, kept where the state is: what a monitor is, and what methods and engines add.
+ * A monitor has a piece for each solver with values of its own: one, or one for each part of a team. A piece's values stand
+ * in rows: nodes of an element, or nodes along z; accumulators are [array][row][value].
+ * Next: monitor.c (samples, the public functions), cpu_monitor.c, cuda_monitor.c (accumulating); dg/monitor.c, fd/monitor.c
+ * (which rows a piece has, and where they stand in the state). */
+#ifndef UNDA_MONITOR_H
+#define UNDA_MONITOR_H
+
+#include "solver.h"
+
+/* Where the values of a piece stand now, in host memory or on a device. */
+struct monitor_view {
+    uintptr_t base;    /* address of an array */
+    int64_t value;     /* of the value at (0, 0, 0) in it */
+    int64_t stride[2]; /* values from one place to the next along each of the first two axes */
+    int64_t step;      /* and along the last */
+};
+
+struct monitor_piece {
+    unda_solver *part;
+    int64_t num_row;
+    int64_t *to; /* [num_row]: its number among the rows that users see */
+    /* Places along axes, one after the other; ~place: minus the value there. Rows have the first two axes, of which that of
+     * elements is one; the values of a row have the last. */
+    int32_t num_axis[3];
+    int64_t *place; /* [num_axis[0] + num_axis[1] + num_axis[2]] */
+    void *sums;     /* accumulators in host memory; NULL: on the device */
+    struct cuda_monitor *cuda;
+};
+
+/* What a sample adds. */
+struct monitor_sample {
+    int32_t statistic, num_frequency;
+    bool first;         /* accumulators have no values yet */
+    const double *wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t) */
+};
+
+struct monitor {
+    int32_t field, statistic, num_frequency, num_array;
+    int64_t every, first, num_sample;
+    int64_t num_row, row; /* that users see */
+    int64_t bytes;        /* of an accumulator */
+    double lag, *frequency;
+    /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
+     * are taken between calls of the engine. wave: of the samples of a call, [sample][2 num_frequency]. */
+    bool inside;
+    double *wave;
+    struct monitor_piece *piece;
+    int32_t num_piece;
+    void *owned; /* frequency, piece and their arrays */
+};
+
+/* monitor.c */
+void monitors_free(unda_solver *s);
+/* So many of `most` steps lead to the next sample of a monitor. */
+int64_t monitors_ahead(const unda_solver *s, int64_t most);
+/* Before the engine takes num_step steps, and after: samples that are due at the present step, those that it took. */
+void monitors_begin(unda_solver *s, int64_t num_step);
+unda_status monitors_take(unda_solver *s);
+/* Room for calls of max_step steps. */
+unda_status monitors_reserve(unda_solver *s);
+/* Whether a sample is due at a step of the present call, for engines that take it; which. */
+bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample);
+/* Of a method: the next of its pieces, with arrays; m->piece has room for it. It counts unless it has no rows. */
+unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
+                              struct monitor_piece **piece);
+
+/* Of engines with the state in host memory: the accumulators of a piece; adds to them (cpu_monitor.c). */
+unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece);
+void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample);
+/* Of the rows that begin at number i of the first axis those from j on to before end of the second. */
+void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_view *view,
+                      const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
+void monitor_cpu_rows_f32(const struct monitor_piece *piece, const struct monitor_view *view,
+                          const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
+void monitor_cpu_rows_f64(const struct monitor_piece *piece, const struct monitor_view *view,
+                          const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end);
+
+#endif

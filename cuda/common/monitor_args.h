@@ -1,0 +1,24 @@
+/* monitor_args.h: arguments of cuda/common/monitor.cu, shared by host and device. */
+#ifndef UNDA_MONITOR_ARGS_H
+#define UNDA_MONITOR_ARGS_H
+
+#include "common/size.h"
+
+enum { MONITOR_FREQUENCIES = 128, MONITOR_MAXIMUM = 0, MONITOR_MINIMUM = 1, MONITOR_SQUARES = 2 };
+
+struct monitor_args {
+    const void *q;          /* a state (cuda/layout), or value (0, 0, 0) of an array of nodes */
+    void *sums;             /* [array][x][y][z]: REAL of maxima and minima, else double */
+    const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there */
+    long long num;          /* values: num_x num_y num_z */
+    long long stride[2];    /* of nodes: from place to place along x and y */
+    long long total;        /* of elements: nodes of the state */
+    int num_x, num_y, num_z;
+    int field, num_field; /* of elements */
+    int statistic, num_frequency;
+    int first; /* 1: sums have no values yet */
+    double wave[2 * MONITOR_FREQUENCIES];
+};
+SIZE_IS(monitor_args, 2136);
+
+#endif

@@ -1,0 +1,63 @@
+"""Monitors on CUDA devices have exactly the samples, with every kernel, layout and storage."""
+
+import numpy as np
+import pytest
+from cuda_device import prepare
+from monitor_cases import CASES, compare, elastic_grid, grid_case, mesh_case, monitored, samples
+
+pytestmark = pytest.mark.gpu_or_stand_in
+prepare()
+
+#: {name: (function, arguments, field)}: layouts of states, kernels of one and of many steps.
+ON_DEVICE = {
+    "tet nodes": (mesh_case, {"shape": "tet", "degree": 2}, "vx"),
+    "tet elements float64": (
+        mesh_case,
+        {"shape": "tet", "degree": 1, "dtype": "float64", "kernel": "element"},
+        "p",
+    ),
+    "tet fields": (mesh_case, {"shape": "tet", "degree": 2, "kernel": "microblock"}, "vz"),
+    "hex": (mesh_case, {"shape": "hex", "degree": 2}, "p"),
+    "scalar step": (grid_case, {"scheme": "scalar", "kernel": "step"}, "p"),
+    "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
+    "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
+    "elastic": (elastic_grid, {}, "vz"),
+    "staggered float64": (grid_case, {"scheme": "staggered", "dtype": "float64"}, "vx"),
+}
+
+
+@pytest.mark.parametrize("name", ON_DEVICE)
+def test_monitors_are_statistics_of_the_samples(name):
+    make, options, field = ON_DEVICE[name]
+    every, num = 3, 8
+    alone, sim = make(**options, device="cuda"), make(**options, device="cuda")
+    before = sum(sim.memory.values())
+    recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [field], every=2) for one in (alone, sim)]
+    monitors = monitored(sim, field, every)
+    monitored(sim, field, 5, ((0.2, 0.1, 0.1), (0.9, 0.5, 0.9)))
+    assert sum(sim.memory.values()) == before + sum(one.bytes for one in sim.monitors)
+    p, times = samples(alone, field, every, num)
+    assert np.ptp(p) > 0
+    sim.step(every * (num - 1))
+    compare(monitors, p, times, every * sim.dt)
+    np.testing.assert_array_equal(*(rec[field] for rec in recorded))
+
+
+#: Slabs of kernel diamond share planes.
+DIAMOND = {
+    "scheme": "scalar", "order": 2, "kernel": "diamond",
+    "kernel_options": {"dts": 2, "step": 1, "levels": 7, "fewest": 1},
+}  # fmt: skip
+PARTS = {name: CASES[name] for name in ("tet", "scalar", "elastic")} | {"diamond": (grid_case, DIAMOND, "p")}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_have_the_bits_of_one(name):
+    make, options, field = PARTS[name]
+    one, cut = make(**options, device="cuda"), make(**options, device=["cuda:0"] * 2)
+    for sim in (one, cut):
+        monitored(sim, field, 3)
+        monitored(sim, field, 4, ((0.2, 0.1, 0.1), (0.9, 0.5, 0.9)))
+        sim.step(13)
+    for here, there in zip(one.monitors, cut.monitors, strict=True):
+        np.testing.assert_array_equal(here.values, there.values)
