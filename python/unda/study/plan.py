@@ -31,7 +31,8 @@ _LEAPFROG = ("SEM", "FD")
 _CFL = 0.9  # default of all methods
 _ROUNDING = {"float32": 2e-5, "float64": 1e-12}  # some hundred roundings
 _FINER = 1.02  # between resolutions that are tried
-_MARGIN = 1.15  # for errors between two measured resolutions
+_MARGIN = 1.25  # for errors between two measured resolutions
+_PHASE = 2.0  # of interpolation in cells: errors were measured at whole periods, where the wave has one phase
 
 
 @dataclass(frozen=True)
@@ -354,7 +355,9 @@ def _cheapest(family: str, lines: list[curves.Curve], pace: Pace, need: _Need) -
     best = None
     for nodes in np.geomspace(low, high, max(2, math.ceil(math.log(high / low) / math.log(_FINER)))):
         at = [one.line(float(nodes)) for one in lines]
-        space = curves.Line(_MARGIN * max(one.floor for one in at), _MARGIN * max(one.slope for one in at))
+        phase = 1.0 if family == "FD" else _PHASE
+        floor, slope = max(one.floor for one in at), max(one.slope for one in at)
+        space = curves.Line(_MARGIN * phase * floor, _MARGIN * slope)
         # Steps a period where the fastest wave allows the longest step.
         least = 1.0 / (need.fmax * _CFL * pace.courant * need.wavelength / nodes / need.fastest)
         steps: float | None = least
@@ -383,8 +386,8 @@ def _enough_steps(space: curves.Line, least: float, need: _Need, pace: Pace) -> 
 def _taken(steps: float, pace: Pace) -> curves.Line:
     """Return what so many steps a period add to the error.
 
-    The scalar scheme keeps p alone. Rounding by eps / 4, the mean, is a change eps / (4 dt) of its rate, which
-    becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign, N steps^2 eps / (8 pi).
+    The scalar scheme keeps p alone. Rounding by eps / 4, the mean, is a change eps / (4 dt) of its rate,
+    which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign, N steps^2 eps / (8 pi).
     """
     line = curves.step_line(steps)
     if pace.name != "FD scalar":
