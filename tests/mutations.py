@@ -83,7 +83,6 @@ SEEN_BY_ONE = {
     "python/unda/commands/bench_scaling.py": "test_scaling_model",
     "python/unda/commands/scaling_model.py": "test_scaling_model",
     "python/unda/commands/self_test.py": "test_self_test",
-    "python/unda/sweep.py": "test_sweep_stream",
     "python/unda/io/study_plot.py": "test_sweep_stream test_convergence",
     "python/unda/study/convergence.py": "test_convergence",
     "python/unda/study/curves.py": "test_plan",
@@ -211,7 +210,9 @@ _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
-RUN_SEEN_BY |= {name: ["test_sweep", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")}
+RUN_SEEN_BY |= {
+    name: ["test_sweep", "test_sweep_stream", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")
+}
 RUN_SEEN_BY |= {
     name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
 }
