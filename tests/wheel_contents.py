@@ -18,7 +18,7 @@ def expected_files(root: Path) -> set[str]:
     """Return the files of the installed package: modules, library, header and kernels."""
     package = root / "python" / "unda"
     modules = {p.relative_to(package).as_posix() for p in package.rglob("*.py")}
-    modules |= {"py.typed", "commands/cavity.npz"}
+    modules |= {"py.typed", "commands/cavity.npz", "study/error_curves.json"}
     samples = (p for kind in ("json", "msh", "sgy") for p in (package / "datasets").glob(f"*.{kind}"))
     modules |= {p.relative_to(package).as_posix() for p in samples}
     kernels = {p.relative_to(root).as_posix() for p in (root / "cuda").rglob("*") if p.is_file()}

@@ -78,7 +78,10 @@ class OnGrid:
 
     def sources(self, physics):
         """Return the sources, by name."""
-        return tuple(one.__name__ for one in self.scheme.sources if physics in one.physics)
+        taken = [one.__name__ for one in self.scheme.sources if physics in one.physics]
+        # Arrays stand for one of these at each point.
+        arrays = [n for n, one in Source._kinds.items() if one.at_point is not Source.at_point]
+        return (*taken, *(n for n in arrays if taken and physics in Source._kinds[n].physics))
 
     def receivers(self, physics):
         """Return what receivers record."""

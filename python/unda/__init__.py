@@ -49,6 +49,7 @@ from .problem.rank_mesh import scatter
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import chirp, gaussian, ricker, sampled, smooth_bump, step, tone_burst
 from .study.convergence import Convergence, convergence
+from .study.plan import Plan, Proposal, plan
 from .sweep import iter_sweep, sweep
 
 __version__ = _version()
@@ -84,8 +85,10 @@ __all__ = [
     "Monitor",
     "OutOfMemoryError",
     "Partition",
+    "Plan",
     "PlaneWave",
     "PointForce",
+    "Proposal",
     "Receivers",
     "UndaWarning",
     "UnstableError",
@@ -102,6 +105,7 @@ __all__ = [
     "load",
     "load_receivers",
     "mapped_mesh",
+    "plan",
     "read_mesh",
     "read_model",
     "ricker",

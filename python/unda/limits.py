@@ -119,6 +119,10 @@ def devices() -> dict[str, dict[str, Any]]:
         devices with ``memory`` and what is ``free`` of it [byte], ``compute_capability``, ``driver`` and
         ``nvrtc`` too.
 
+    See Also
+    --------
+    device_limits : what a device can do.
+
     Examples
     --------
     >>> import unda
@@ -162,6 +166,10 @@ def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[st
     Raises
     ------
     ArgumentError, DeviceError
+
+    See Also
+    --------
+    devices : which there are.
 
     Examples
     --------

@@ -2,9 +2,12 @@
 
 import json
 
+import cuda_device
 import pytest
 from unda.__main__ import main
 from unda.commands import self_test
+
+cuda_device.prepare()
 
 
 def test_the_self_test_passes_on_the_processor_and_covers_each_method_and_physics(capsys):

@@ -28,13 +28,15 @@ def test_a_mesh_is_no_model():
         unda.datasets.model("two_layers.msh")
 
 
-def test_the_script_makes_the_same_bytes(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["salt.sgy", "kernels.json"])
+def test_the_script_makes_the_same_bytes(tmp_path, monkeypatch, name):
     pytest.importorskip("segyio")
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     sample_files = __import__("sample_files")
-    sample_files.write(tmp_path)
-    for path in tmp_path.iterdir():
-        assert path.read_bytes() == unda.datasets.path(path.name).read_bytes(), path.name
+    if name == "kernels.json" and not sample_files.MEASURED.is_file():
+        pytest.skip("results were not brought along")
+    {"salt.sgy": sample_files.salt, "kernels.json": sample_files.kernels}[name](tmp_path / name)
+    assert (tmp_path / name).read_bytes() == unda.datasets.path(name).read_bytes()
 
 
 def test_the_section_is_that_of_the_shot(monkeypatch):

@@ -138,12 +138,46 @@ def test_errors_of_the_driver_are_those_of_unda():
         DeviceArray(np.zeros(3), 1000)
 
 
+class OnTheHost:
+    """Memory of the host, handed out as that of a device is."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **_):
+        from unda.io import _dlpack
+
+        place = self.values.ctypes.data
+        return _dlpack.capsule(self, place, self.values.shape, self.values.dtype, self.__dlpack_device__())
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_other_libraries_read_a_capsule_and_let_it_go(name, dtype):
+    from unda.io import _dlpack
+
+    library = pytest.importorskip(name)
+    values, before = np.arange(24).astype(dtype).reshape(2, 3, 4), len(_dlpack._kept)
+    taken = library.from_dlpack(OnTheHost(values))
+    gc.collect()
+    assert len(_dlpack._kept) == before + 1
+    assert np.array_equal(np.asarray(taken), values) and str(taken.dtype).endswith(dtype)
+    values[1, 2, 3] = 99  # no copy
+    assert float(taken[1, 2, 3]) == 99
+    del taken
+    gc.collect()
+    assert len(_dlpack._kept) == before
+
+
 @pytest.mark.gpu
-def test_torch_and_cupy_compute_with_the_field_on_the_device():
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_torch_and_cupy_compute_with_the_field_on_the_device(name):
+    library = pytest.importorskip(name)
     sim = wave("cuda", "FD")
-    for name in ("torch", "cupy"):
-        library = pytest.importorskip(name)
-        other = library.from_dlpack(sim.device_array("p"))
-        gc.collect()
-        assert float(other.sum()) == pytest.approx(float(sim.get("p").sum()), rel=1e-6)
-        assert tuple(other.shape) == (5, 4, 3)
+    other = library.from_dlpack(sim.device_array("p"))
+    gc.collect()
+    assert float(other.sum()) == pytest.approx(float(sim.get("p").sum()), rel=1e-6)
+    assert tuple(other.shape) == (5, 4, 3)

@@ -164,18 +164,6 @@ def test_a_closed_simulation_makes_no_film(tmp_path):
         sim.movie(tmp_path / "a.gif", y=30.0, steps=5)
 
 
-def test_the_scale_knows_neither_silence_nor_a_source():
-    wave = np.sin(np.linspace(0, 20 * np.pi, 10_000)).reshape(100, 100)
-    alone = colour_top([wave])
-    assert 0.8 < alone < 1.0  # 3/4 of abs(sin) lie below sqrt(1 - 1/16) of its peak
-    assert alone == pytest.approx(np.sqrt(15) / 4, abs=0.01)
-    spike = np.zeros((100, 100))
-    spike[3, 3] = 100.0  # its share of the sum is 1.6 %
-    assert colour_top([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
-    assert colour_top([2 * wave]) == pytest.approx(2 * alone)
-    assert colour_top([0 * wave]) == 1.0
-
-
 # ---- pictures
 
 

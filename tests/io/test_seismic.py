@@ -166,5 +166,6 @@ def test_miniseed_has_the_bits_and_the_rate_to_single_precision(tmp_path, dtype)
 
 def test_codes_of_channels_are_three_letters_apart():
     names = [*unda.Elastic(rho=1, vp=2, vs=1).traces, "p", "ex", "hy", "chi", "ux", "ax"]
-    codes = [seismic._code(name) for name in names]
-    assert len(set(codes)) == len(names) and all(1 <= len(code) <= 3 for code in codes)
+    codes = seismic._codes([*names, "strain", "strain_rate"])
+    assert len(set(codes.values())) == len(names) + 2 and all(1 <= len(code) <= 3 for code in codes.values())
+    assert codes["vz"] == "VZ" and codes["curl_x"] == "CUX" and codes["strain_rate"] == "ST1"

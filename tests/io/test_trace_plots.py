@@ -4,6 +4,7 @@ Not here: planes (test_slices.py, test_movie.py).
 """
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 import unda
@@ -12,6 +13,12 @@ from unda.io.plotting import colour_top
 
 matplotlib.use("Agg")
 X = np.array([30.0, 10.0, 20.0])
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    matplotlib.pyplot.close("all")
 
 
 def recorded(points, traces, dt=0.001, fields=("p",), lags=None, t0=0.0):

@@ -7,7 +7,8 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda.method.receiver import Channels, Receivers
+from unda.method.channels import Channels
+from unda.method.receiver import Receivers
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::unda.AccuracyWarning"

@@ -40,7 +40,6 @@ METHODS = {
     "DG": (dg, ROCK), "DG ab3": (lambda device: dg(device, integrator="ab3"), ROCK), "SEM": (sem, SEA),
     "FD": (fd, SEA), "FD staggered": (lambda device: fd(device, scheme="staggered"), ROCK),
 }  # fmt: skip
-DEVICES = pytest.mark.parametrize("device", ["cpu", "cuda"])
 
 
 def source(i, medium):
@@ -58,8 +57,14 @@ def same(one, other):
 
 
 @pytest.mark.gpu_or_stand_in
-@DEVICES
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "name, device",
+    [
+        *((name, "cpu") for name in METHODS),
+        *((name, "cuda") for name in METHODS if name != "FD staggered"),
+        pytest.param("FD staggered", "cuda", marks=pytest.mark.slow),
+    ],
+)
 def test_each_shot_is_that_of_a_new_simulation_to_the_bit(name, device):
     make, medium = METHODS[name]
     shots = [source(0, medium), [source(1, medium), source(0, medium)]]

@@ -4,6 +4,7 @@ Not here: colours, films, models under waves (test_movie.py).
 """
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 import unda
@@ -11,6 +12,12 @@ from unda.io.plotting import colour_top
 
 matplotlib.use("Agg")
 ACOUSTIC = unda.Acoustic(rho=1.0, c=1.0)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize("axis", "xyz")
@@ -53,6 +60,7 @@ def test_panels_are_fields_by_planes_with_one_scale_a_field():
         for ax, values, y in zip(row, planes, (0, 20, 50), strict=True):
             assert np.array_equal(ax.images[0].get_array(), values) and len(ax.images) == 2
             assert ax.images[0].get_clim() == (-top, top) and f"{name} at y = {y} m" in ax.get_title()
+    assert sim.plot_slice("p", x=10, vmax=3).images[0].get_clim() == (-3, 3)
     assert sim.plot_slice("p", x=[10, 20]).shape == (2,) and sim.plot_slice(["p"], x=10).shape == (1,)
     one = sim.plot_slice(["p", "vz"], x=10, ax=axes[:, 0])
     assert one[1] is axes[1, 0]
@@ -69,3 +77,15 @@ def test_a_colour_map_goes_by_its_name_and_shows_the_model_through_its_middle():
     assert clear(0.5)[3] < 0.01 and clear(1.0) == plain(1.0) and clear(0.0) == plain(0.0)
     with pytest.raises(unda.ArgumentError, match="cmap is 'blu', expected a colour map"):
         sim.plot_slice("p", y=0.0, cmap="blu")
+
+
+def test_the_scale_knows_neither_silence_nor_a_source():
+    wave = np.sin(np.linspace(0, 20 * np.pi, 10_000)).reshape(100, 100)
+    alone = colour_top([wave])
+    assert 0.8 < alone < 1.0  # 3/4 of abs(sin) lie below sqrt(1 - 1/16) of its peak
+    assert alone == pytest.approx(np.sqrt(15) / 4, abs=0.01)
+    spike = np.zeros((100, 100))
+    spike[3, 3] = 100.0  # its share of the sum is 1.6 %
+    assert colour_top([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
+    assert colour_top([2 * wave]) == pytest.approx(2 * alone)
+    assert colour_top([0 * wave]) == 1.0

@@ -30,6 +30,7 @@ MAKERS = {
         GRID, ROCK, scheme="staggered", dtype="float64", boundary={"*": "free"}, **on
     ),
 }  # fmt: skip
+LIGHT = unda.Acoustic(rho=1.0, c=1.0)
 AT = [(0.52, 0.31, 0.77), (0.2, 0.3, 0.9)]
 
 
@@ -122,6 +123,7 @@ def test_the_bowl_has_oneils_field_on_its_axis():
         assert np.abs(p - 1.01 * exact).max() > 5e-3 * np.abs(exact).max()
 
 
+@pytest.mark.slow
 def test_a_simulated_bowl_has_oneils_amplitude_in_its_focus():
     c, rho = 1500.0, 1000.0
     grid = unda.Grid((41, 41, 38), 0.5e-3)
@@ -190,6 +192,7 @@ def fd():
     (lambda: wet().add_source(unda.Array(AT, WAVE, direction=(1, 0, 0))), "forces in a fluid"),
     (lambda: wet().add_source(unda.Array(AT, np.sin, delays=[0, 1])), "is a plain callable"),
     (lambda: unda.Array(AT, np.sin).sources(), "plain callable"),
+    (lambda: unda.exact.point_source(LIGHT, unda.Array(AT, WAVE)), "expected one point"),
     (lambda: unda.Array.bowl((0, 0, 0), (0, 0, 1), 2.1, WAVE, spacing=0.1), "at most 2 m"),
     (lambda: unda.Array.bowl((0, 0, 0), (0, 0, 0), 1, WAVE, spacing=0.1), "vector of length > 0"),
     (lambda: unda.Array.linear(2, 1, WAVE, width=1.1, spacing=1), "overlap"),

@@ -38,10 +38,36 @@ def test_a_run_in_other_units_has_the_bits_of_the_same_run_in_metres_and_seconds
     assert found[1].tobytes() == plain_run[1].tobytes()
 
 
+def fault(rake):
+    return unda.MomentTensor.from_sdr(10.0, 90.0, rake, 1.0, position=(0, 0, 0), f=unda.ricker(1.0))
+
+
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
     "nested": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [(1 * U.m, 20 * U.dm, 3)], [[1, 2, 3]]),
+    "delayed": (lambda q: unda.ricker(1.0).delayed(q).to_config()["by"], 5.0 * MS, 0.005),
+    "topography": (
+        lambda q: unda.DG(MESH, unda.Acoustic(rho=1.0, c=1.0), degree=1).snap(q, depth=250 * U.mm),
+        [[0.0005, 0.00025]] * KM, [[0.5, 0.25, 0.75]],
+    ),
+    "fibre": (
+        lambda q: unda.DG(MESH, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=1).add_fibre(
+            q, gauge=500 * U.mm, spacing=100 * U.mm
+        ).points[0],
+        [[0.0, 0.0005, 0.0005], [0.001, 0.0005, 0.0005]] * KM, [0.25, 0.5, 0.5],
+    ),
+    "voigt": (
+        lambda q: unda.MomentTensor.from_voigt(q, position=(0, 0, 0), f=unda.ricker(1.0)).moment[0],
+        [1, 2, 3, 4, 5, 6] * U.kN * U.m, [1000, 6000, 5000],
+    ),
+    "dip": (
+        lambda q: unda.MomentTensor.from_sdr(
+            0.0, q, 90.0, 1.0 * U.kN * U.m, position=(0, 0, 0), f=unda.ricker(1.0)
+        ).moment[2, 2],
+        np.pi / 4 * U.rad, 1000,
+    ),
+    "burst": (lambda q: unda.chirp(q, 2 * q, 500 * MS).to_config()["duration"], 8 * U.Hz, 0.5),
     "spacing": (lambda q: unda.Grid((5, 5, 5), q).spacing, [1, 2, 3] * KM, (1000, 2000, 3000)),
     "corner": (lambda q: unda.box_mesh((0, 0, 0), q, (1, 1, 1)).upper, [1, 2, 3] * KM, (1000, 2000, 3000)),
     "vertices": (lambda q: unda.Mesh(q, MESH.cells).upper, MESH.vertices * KM, (1000, 1000, 1000)),
@@ -67,6 +93,15 @@ TAKEN = {
     "ricker": (lambda q: unda.ricker(q).fmax, 2 * U.MHz, 5e6),
     "sampled": (lambda q: unda.sampled(q, [0, 1, 1, 0]).span[1], [0, 1, 2, 3] * U.us, 3e-6),
     "time": (lambda q: unda.ricker(1.0, t0=1.0)(q), 1000 * MS, 1.0),
+    "rake": (lambda q: fault(q).moment[0][1], np.pi * U.radian, fault(180.0).moment[0][1]),
+    "array": (
+        lambda q: unda.Array(q, unda.ricker(1.0)).points[1],
+        [[0, 0, 0], [1, 2, 3]] * U.mm, (1e-3, 2e-3, 3e-3),
+    ),
+    "delays": (
+        lambda q: unda.Array([[0, 0, 0], [1, 2, 3]], unda.ricker(1.0), delays=q).delays, [1, 2] * U.us,
+        (1e-6, 2e-6),
+    ),
     "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
 }  # fmt: skip
 
@@ -107,6 +142,19 @@ def test_states_times_and_points_of_simulations_take_quantities(method):
     before = sim.t
     sim.run(until=(before + 2 * sim.dt) * 1e6 * U.us)
     assert sim.step_count == 2
+
+
+def test_pictures_and_files_take_quantities(tmp_path):
+    sim = unda.FD(unda.Grid((9, 9, 9), 1.0), unda.Acoustic(rho=1000.0, c=1500.0), device="cpu", dt=1e-4)
+    sim.set(p=lambda x, y, z: x + 0 * y * z)
+    rec = sim.add_receivers([[400, 400, 400]] * U.cm)
+    sim.run(steps=20)
+    axes = sim.plot_slice("p", y=[100, 400] * U.cm, vmax=2 * U.kPa)
+    assert [ax.images[0].get_clim()[1] for ax in axes] == [2000, 2000] and "y = 4 m" in axes[1].get_title()
+    segyio = pytest.importorskip("segyio")
+    rec.write_segy(tmp_path / "a.sgy", source=(1, 2, 3) * U.km, dt=200 * U.us)
+    with segyio.open(tmp_path / "a.sgy", ignore_geometry=True) as file:
+        assert segyio.tools.dt(file) == 200.0 and file.attributes(73)[0] == 1000
 
 
 def test_where_no_unit_belongs_a_quantity_is_refused():

@@ -71,3 +71,20 @@ def test_the_constructors_of_methods_are_read_in_two_minutes():
     for method in (unda.DG, unda.SEM, unda.FD):
         assert 100 < len(inspect.getdoc(method).split()) <= 500
         assert "docs/kernel_options.md" in inspect.getdoc(method)
+
+
+def see_also(thing):
+    """Return the names below "See Also" of a docstring."""
+    text = inspect.getdoc(thing).split("See Also\n--------\n")[1:]
+    lines = [line for part in text for line in part.split("\n\n")[0].splitlines()]
+    return [name for line in lines for name in line.split(" : ")[0].split(", ")]
+
+
+def test_what_a_docstring_says_to_see_also_exists():
+    linked = {name: see_also(thing) for name, thing in PUBLIC.items()}
+    assert sum(map(bool, linked.values())) >= 30
+    for name, others in linked.items():
+        for other in others:
+            found = unda.datasets if name.startswith("unda.datasets.") and "." not in other else unda
+            for part in other.removeprefix("unda.").split("."):
+                found = getattr(found, part)

@@ -5,6 +5,7 @@ UNDA_QUICK in the environment makes those that know it coarser; --slow runs all 
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -77,5 +78,8 @@ def test_it_runs_quickly(path, tmp_path, monkeypatch):
 @pytest.mark.slow
 @EACH
 def test_it_runs_in_full(path, tmp_path, monkeypatch):
+    """In two minutes on two cores: on one, which is what tests side by side have, in four."""
     monkeypatch.delenv("UNDA_QUICK", raising=False)
+    begin = time.perf_counter()
     assert pictures(path, tmp_path, monkeypatch)
+    assert time.perf_counter() - begin < 2 * run_notebooks.SECONDS

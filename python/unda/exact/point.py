@@ -87,6 +87,10 @@ def driving_function(source: Source, medium: Medium) -> TimeFunction:
     if not isinstance(source, Source):
         raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
     source.check_physics(medium)
+    if source.at_point(medium.physics) is not source:
+        raise ArgumentError(
+            f"source is {source!r}; expected one point, and the sum over those of its sources()"
+        )
     if not isinstance(source.f, TimeFunction):
         raise ArgumentError(
             f"f of {source!r} is a plain callable; expected a time function: "

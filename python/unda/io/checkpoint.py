@@ -86,6 +86,10 @@ def load(path: Any, *, device: str | Sequence[str] | None = None, comm: Any = No
     DeviceError
         If the device is not there; `device` names another.
 
+    See Also
+    --------
+    DG.save, FD.save, SEM.save : write checkpoints.
+
     Examples
     --------
     >>> sim.save("run.h5")  # doctest: +SKIP
@@ -158,11 +162,16 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
             )
         # The library counts a group's samples from the step at which it is added.
         sim._solver.call(lib.unda_solver_set_clock, start, saved._step, 0)
-        made = sim.add_receivers(
-            saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
-        )
+        if saved.fibre is not None:
+            made = sim.add_fibre(fields=saved.fields, every=saved.every, name=saved.name, **saved.fibre)
+        else:
+            made = sim.add_receivers(
+                saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
+            )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
+        if made._integral is not None and saved._integral is not None:
+            made._integral.state = saved._integral.state
     for name, (number, shape) in part.arrays(sim, history).items():
         for first, rows in part.rows(file, name, sim, shape):
             sim._solver.write(number, first, rows)

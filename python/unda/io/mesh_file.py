@@ -51,6 +51,11 @@ def read_mesh(
     MeshError
         The file is damaged, has cells of other shapes or of several, or is not a valid mesh.
 
+    See Also
+    --------
+    box_mesh, mapped_mesh : meshes without a file.
+    datasets.path : sample files.
+
     Examples
     --------
     >>> import unda

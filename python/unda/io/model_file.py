@@ -85,6 +85,11 @@ def read_model(
     ImportError
         A SEG-Y file without segyio: ``pip install 'unda-waves[segy]'``.
 
+    See Also
+    --------
+    Grid : the grid that it returns.
+    datasets.path : sample files.
+
     Notes
     -----
     In SEG-Y files x is along increasing inline numbers, y along crosslines, in the order of their

@@ -33,7 +33,8 @@ def movie(
     path, fps = file_path(path), number("fps", fps, "1/s", positive=True)
     write = _writer(path) if sim._tells else None
     dpi = number("dpi", dpi, positive=True)
-    top = None if vmax is None else number("vmax", vmax, positive=True)
+    unit = sim._points.traces.get(field, "") if isinstance(field, str) else ""
+    top = None if vmax is None else number("vmax", vmax, unit, positive=True)
     every = max(1, -(-steps // _FRAMES)) if every is None else integer("every", every, 1)
     plane = chosen_plane(sim, field, coordinates, num)
     under = background_values(sim, plane, background)

@@ -6,7 +6,7 @@ Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_plane
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -88,6 +88,58 @@ class Pictures:
         return self._together(
             "plot_slice", lambda: plot_slice(self, field, where, ax, num, vmax, background, cmap)
         )
+
+    def plot_3d(
+        self,
+        field: str | None = None,
+        kind: Literal["slices", "surface", "isosurfaces"] = "slices",
+        *,
+        at: Sequence[float] | None = None,
+        vmax: float | None = None,
+        cmap: Any = "RdBu_r",
+        off_screen: bool | None = None,
+        plotter: Any = None,
+        **pyvista: Any,
+    ) -> Any:
+        """Draw a field in three dimensions; needs pyvista.
+
+        Parameters
+        ----------
+        field : str, optional
+            What `to_pyvista` gives; the first of `fields` if omitted.
+        kind : {"slices", "surface", "isosurfaces"}
+            Three planes across the axes; the outer sides; surfaces of a quarter and three quarters of `vmax`,
+            and of their negatives.
+        at : sequence of 3 floats, optional
+            Where the planes meet [m]; the middle if omitted.
+        vmax : float, optional
+            End of the colour scale, -vmax the other; that of `movie` for all values if omitted.
+        cmap : str or matplotlib colour map
+        off_screen : bool, optional
+            Draw without a window, for ``screenshot``; pyvista's default if omitted.
+        plotter : pyvista.Plotter, optional
+            Which draws it; a new one if omitted.
+        **pyvista
+            For ``plotter.add_mesh``: opacity, show_scalar_bar, ...
+
+        Returns
+        -------
+        pyvista.Plotter
+            ``show()`` opens its window, ``screenshot("wave.png")`` writes a picture. Where processes share
+            the problem: in process 0 of a grid, None in the others; on a mesh each draws its own cells.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields or kinds.
+
+        Examples
+        --------
+        >>> sim.plot_3d("p", at=(500, 500, 0), off_screen=True).screenshot("p.png")  # doctest: +SKIP
+        """
+        from .volume import plot
+
+        return plot(self, field, kind, at, vmax, cmap, off_screen, plotter, pyvista)
 
     def movie(
         self,

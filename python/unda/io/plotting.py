@@ -147,8 +147,9 @@ def plot_slice(
     shape = (len(names),) * _several(field) + (len(where),) * bool(many)
     axes = _panels(ax, shape, (len(names), len(where)), planes[0][0].extent)
     for i, name in enumerate(names):
-        top = colour_top(values[i]) if vmax is None else number("vmax", vmax, positive=True)
-        label = f"{name} [{sim._points.traces[name]}]"
+        unit = sim._points.traces[name]
+        top = colour_top(values[i]) if vmax is None else number("vmax", vmax, unit, positive=True)
+        label = f"{name} [{unit}]"
         for j, plane in enumerate(planes[i]):
             draw(axes[i, j], plane, values[i][j], top, label, under[j], cmap)
             axes[i, j].set_title(f"{name} at {plane.normal} = {plane.place:g} m, t = {sim.t:.4g} s")

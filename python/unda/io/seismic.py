@@ -5,7 +5,7 @@ obspy and segyio are imported where they are used. Not here: models in SEG-Y fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def to_obspy(
             f"station is {station!r}; expected room for the numbers of {len(rec)} receivers in codes of five "
             "letters"
         )
-    codes = {**{name: _code(name) for name in names}, **(channels or {})}
+    codes = {**_codes(names), **(channels or {})}
     made = []
     for name in names:
         values, first = rec[name], rec.times(name)[:1]
@@ -54,10 +54,14 @@ def to_obspy(
     return obspy.Stream(made)
 
 
-def _code(name: str) -> str:
-    """Return a channel's code of three letters: VZ, SXX, DIV, CUX."""
-    plain = name.upper().replace("CURL_", "CU").replace("_", "")
-    return plain[:3]
+def _codes(names: Iterable[str]) -> dict[str, str]:
+    """Return codes of up to three letters, no two alike: VZ, SXX, DIV, CUX; STR and ST1 of two STR."""
+    made: dict[str, str] = {}
+    for name in names:
+        plain = name.upper().replace("CURL_", "CU").replace("_", "")[:3]
+        numbered = (f"{plain[:2]}{i}" for i in range(1, 10))
+        made[name] = next(code for code in (plain, *numbered) if code not in made.values())
+    return made
 
 
 # ---- miniSEED
@@ -90,9 +94,9 @@ def write_segy(rec: Any, path: Any, field: Any, source: Any, dt: Any) -> None:
             f"there are {len(rec)} traces of {rec.num_sample} samples; expected 1 of 2 or more"
         )
     t, traces = rec.times(name), rec[name]
+    step = rec.every * rec._dt if dt is None else number("dt", dt, "s", positive=True)
     if dt is not None:
-        t, traces = _resampled(t, traces, number("dt", dt, "s", positive=True))
-    step = rec.every * rec._dt if dt is None else float(dt)
+        t, traces = _resampled(t, traces, step)
     interval, delay = _whole("interval", step / _MICRO), _whole("start", float(t[0]) / 1e-3)
     if len(t) > _MOST:
         raise ArgumentError(f"there are {len(t)} samples a trace; expected at most {_MOST}, which SEG-Y has")

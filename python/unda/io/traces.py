@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
+from ..method.integral import Integral
 from ..method.receiver import Receivers
 from . import _hdf
 
@@ -20,8 +21,11 @@ def put_receivers(group: Any, receivers: Receivers) -> None:
         "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
         "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,
         "step": receivers._step, "config": receivers.config, "lags": receivers._lags,
-        "side": receivers.side,
+        "side": receivers.side, "fibre": receivers.fibre,
     }  # fmt: skip
+    if (integral := receivers._integral) is not None:
+        about["next"], group["integral"], group["integrand"] = integral.state
+        about["integrated"], about["middle"] = integral.names, integral.middle
     group.attrs["receivers"] = json.dumps(about)
     group["points"] = receivers.points
     group["samples"] = receivers._all()
@@ -32,14 +36,26 @@ def get_receivers(group: Any, dtype: Any) -> Receivers:
     about = _hdf.header(group, "receivers")
     fields = tuple(_hdf.entry(about, "fields", list))
     points = _hdf.array(group, "points", np.float64, (None, 3))
+    every, dt = _hdf.entry(about, "every", int, 1, 2**31 - 1), _hdf.entry(about, "dt", float)
+    integral = None
+    if "integrated" in about:
+        names, middle = _hdf.entry(about, "integrated", list), _hdf.entry(about, "middle", bool)
+        integral = Integral(fields, names, every, dt, middle)
     receivers = Receivers(
         points, fields, units=_hdf.entry(about, "units", dict),
-        every=_hdf.entry(about, "every", int, 1, 2**31 - 1),
-        dt=_hdf.entry(about, "dt", float), dtype=np.dtype(dtype), config=about.get("config", {}),
+        every=every, dt=dt, dtype=np.dtype(dtype), config=about.get("config", {}),
         name=about.get("name"), lags=about.get("lags"), side=about.get("side"),
+        integral=integral, fibre=about.get("fibre"),
     )  # fmt: skip
     receivers.clear(_hdf.entry(about, "t0", float), _hdf.entry(about, "step", int, 0, MOST_STEPS))
     receivers.put(0, _hdf.array(group, "samples", dtype, (None, len(points), len(fields))))
+    if integral is not None:
+        shape = len(points), len(integral.names)
+        integral.state = (
+            _hdf.entry(about, "next", int, 0, MOST_STEPS + 1),
+            _hdf.array(group, "integral", np.float64, shape),
+            _hdf.array(group, "integrand", np.float64, (3, *shape)),
+        )
     return receivers
 
 
@@ -64,6 +80,10 @@ def load_receivers(path: Any) -> Receivers:
     ------
     FileError
         If the file is missing, damaged or of another kind.
+
+    See Also
+    --------
+    Receivers.save : writes them.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from ..problem._shapes import VTK_NODES
 from .vtk_xml import Series, array_head, arrays_of
 
 # VTK's types of cells, by the number of their nodes: VTK_TETRA, VTK_HEXAHEDRON, VTK_TRIQUADRATIC_HEXAHEDRON
-_TYPES = {4: 10, 8: 12, 27: 29}
+CELL_TYPES = {4: 10, 8: 12, 27: 29}
 # Paths along the edges of a cube from corner to corner: each is a tetrahedron (Kuhn 1960).
 _PATHS = [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)]
 
@@ -122,7 +122,7 @@ def _write(
         rows = {
             "connectivity": cells.astype(np.int64).ravel(),
             "offsets": size * np.arange(1, num_cell + 1, dtype=np.int64),
-            "types": np.full(num_cell, _TYPES[size], np.uint8),
+            "types": np.full(num_cell, CELL_TYPES[size], np.uint8),
         }
         _section(file, "Cells", _scalars(rows))
         _section(file, "PointData", of_points)
@@ -140,12 +140,18 @@ def write_mesh(mesh: Any, path: Any) -> None:
     _write(file_path(path), x, cells, (), (), _scalars(data))
 
 
-def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None, series: Any) -> None:
-    """Write a file, see `DG.write_vtu`."""
-    arrays = arrays_of(sim, fields)
-    n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
-    path, entries = file_path(path), Series(series)
-    whole, path = path, path if sim.ranks is None else _piece(path, sim.ranks.rank)
+def subdivided(sim: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut cells into smaller ones, n intervals an edge.
+
+    Returns
+    -------
+    matrix : ndarray, shape (num_point, num_node)
+        From a cell's nodes to the corners of its parts.
+    places : ndarray, shape (num_elem * num_point, 3)
+        The corners [m].
+    cells : ndarray, shape (num_elem * num_part, 4 or 8)
+        Corners of each part, those of a cell after another.
+    """
     points, cells = lattice(n, sim.mesh.shape)
     num_elem, num_point = len(sim._material), len(points)
     matrix = norms.interpolation(sim.mesh._info.shape, sim.degree, points)
@@ -155,7 +161,18 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
         edges = place[:, cells[0, 1:]] - place[:, cells[:1, 0]]
         all_cells = np.where(np.linalg.det(edges)[:, None, None] < 0, cells[:, [0, 2, 1, 3]], cells)
     all_cells = (all_cells + num_point * np.arange(num_elem)[:, None, None]).reshape(-1, cells.shape[1])
-    x = place.reshape(-1, 3)
+    return matrix, place.reshape(-1, 3), all_cells
+
+
+def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None, series: Any) -> None:
+    """Write a file, see `DG.write_vtu`."""
+    arrays = arrays_of(sim, fields)
+    n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
+    path, entries = file_path(path), Series(series)
+    whole, path = path, path if sim.ranks is None else _piece(path, sim.ranks.rank)
+    matrix, x, all_cells = subdivided(sim, n)
+    num_elem, num_point = len(sim._material), len(matrix)
+    num_part = len(all_cells) // max(1, num_elem)
     if sim.dtype.itemsize == 4 and np.abs(x).max() < 1e5:
         x = x.astype(np.float32)
 
@@ -170,7 +187,7 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     of_cells = {"element": number, "tag": sim.mesh.tags[:num_elem].astype(np.int32)}
     for i, name in enumerate(sim.medium.parameters):
         of_cells[name] = sim._material[:, :, i].mean(axis=1)
-    repeated = {name: np.repeat(values, len(cells)) for name, values in of_cells.items()}
+    repeated = {name: np.repeat(values, num_part) for name, values in of_cells.items()}
     config = np.frombuffer(json.dumps(sim.config).encode(), np.uint8)
     about = {"TimeValue": np.array([sim.t]), "config": config}
     _write(path, x, all_cells, _scalars(about), of_points(), _scalars(repeated))

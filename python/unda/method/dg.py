@@ -46,7 +46,7 @@ class DG(MeshSimulation):
     ----------
     mesh : Mesh
     medium : Acoustic, Elastic or Maxwell
-        Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
+        Equations and materials, constant in each cell or given by node (`Medium`, `per`).
     degree : int
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
@@ -73,7 +73,7 @@ class DG(MeshSimulation):
     transport : {"auto", "peer", "host", "nccl", "mpi"}
         How values at faces travel (docs/scaling.md). "auto": "peer", but "host" where inner cells hide it.
     threads : int, optional
-        CPU threads; by default all of the process's, or fewer for small problems.
+        CPU threads; by default all, fewer for small problems.
     allow_unstable : bool
         Accept dt above the limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
@@ -99,7 +99,11 @@ class DG(MeshSimulation):
     Raises
     ------
     ArgumentError
-        Unknown words, uncovered boundaries, bad materials, a dt above the limit.
+        Unknown words, uncovered boundaries, bad materials, dt above the limit.
+
+    See Also
+    --------
+    SEM, FD, read_mesh
 
     Examples
     --------

@@ -49,6 +49,11 @@ class FarField:
     Stratton & Chu (1939), Phys. Rev. 56, 99; Colton & Kress (2013), Inverse Acoustic and Electromagnetic
     Scattering Theory, theorem 6.9.
 
+    See Also
+    --------
+    PlaneWave : the incident wave.
+    exact.mie_sphere : the scattering by a sphere.
+
     Examples
     --------
     Around a scatterer in a run:

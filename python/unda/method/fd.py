@@ -86,7 +86,7 @@ class FD(Simulation):
     tune : bool
         Measure kernels and settings once (CUDA).
     allow_unstable : bool
-        Accept a dt above the stable limit.
+        Accept dt above it.
     comm, transport
         As for `DG`; transport with comm alone.
 
@@ -103,7 +103,11 @@ class FD(Simulation):
     Raises
     ------
     ArgumentError
-        Unknown words, uncovered sides, bad materials, more than one density, a dt above the limit.
+        Unknown words, uncovered sides, bad materials, two densities, dt above the limit.
+
+    See Also
+    --------
+    DG, SEM, read_model
 
     Examples
     --------
@@ -505,6 +509,28 @@ class FD(Simulation):
         from ..io.vti import write_vti
 
         write_vti(self, path, fields, series)
+
+    def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
+        """Return fields as a regular grid of PyVista; needs pyvista.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            All if omitted.
+
+        Returns
+        -------
+        pyvista.ImageData
+            Point data: fields as `write_vti` has them, with offset_FIELD of staggered ones. Where processes
+            share the problem: in process 0; None in the others.
+
+        Examples
+        --------
+        >>> sim.to_pyvista("p").slice(normal="y").plot(cmap="RdBu_r")  # doctest: +SKIP
+        """
+        from ..io.volume import grid_data
+
+        return self._together("to_pyvista", lambda: grid_data(self, fields))
 
     def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
         """Return fields as a dataset of xarray; needs xarray.

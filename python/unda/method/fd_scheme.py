@@ -67,7 +67,7 @@ class Scalar:
     def recorded(self) -> tuple[str, ...]:
         """Return what receivers record: the fields, and what follows from them without derivatives."""
         fields = set(self.fields)
-        derived = self.medium.derived.items()
+        derived = {**self.medium.derived, **self.medium.motions}.items()
         values = (n for n, one in derived if all(f in fields and not d for _, f, d in one.terms))
         return (*self.fields, *values)
 

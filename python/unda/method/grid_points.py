@@ -18,11 +18,11 @@ from ..errors import ArgumentError
 from ..problem.grid import Grid
 from ..problem.medium import Medium
 from ..problem.source import Source
+from .channels import Channels, single_names
 from .fd_scheme import Scalar
 from .fd_sides import flat_axes, in_dimensions
 from .grid_material import GridMaterial
 from .points import Points, each_point
-from .receiver import Channels
 
 
 class GridPoints(Points):
@@ -90,11 +90,21 @@ class GridPoints(Points):
         """See `Points`."""
         return self._scheme.amplitude(source, dt)
 
-    def channels(self, fields: Iterable[str] | None) -> Channels:
+    def at_points(self, placed: dict[str, Any]) -> np.ndarray:
+        """See `Points`; of the nearest node."""
+        index = np.rint(self._grid.locate(placed["points"])).astype(int)
+        made = np.empty((len(index), len(self.medium.parameters)))
+        for i in np.unique(index[:, 0]).tolist():
+            at = index[:, 0] == i
+            made[at] = self._material.planes(i, 1)[0, index[at, 1], index[at, 2]]
+        return made
+
+    def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
         """See `Points`."""
-        names = field_names(self._scheme.fields if fields is None else fields, self._scheme.recorded)
+        chosen = single_names(self._scheme.fields if fields is None else fields)
+        names = field_names(chosen, self._scheme.recorded)
         self._same("recorded fields", names)
-        return Channels(self.medium, names)
+        return Channels(self.medium, names, lambda: self.at_points(placed))
 
     def lags(self, dt: float) -> dict[str, float]:
         """See `Points`."""

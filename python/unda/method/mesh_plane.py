@@ -32,8 +32,8 @@ def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
             f"{'xyz'[axis]} is {value} m and meets no cell; the mesh goes from {low} to {high} m"
         )
     elem = elem[inside]
-    channels = sim._points.channels((field,))
     seen = {"num_point": len(elem), "points": points.reshape(-1, 3)[inside], "elem": elem}
+    channels = sim._of_state((field,), seen)
 
     def filled(some: np.ndarray) -> np.ndarray:
         values = np.full(num * num, np.nan)

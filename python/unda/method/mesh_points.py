@@ -84,6 +84,11 @@ class MeshPoints(Points):
         material = self.material_at(sites.elem, sites.places)
         return array, _members(_sites.on_one_side(sites, self._mesh, material, near, side, what))
 
+    def at_points(self, placed: dict[str, Any]) -> np.ndarray:
+        """See `Points`; of points that several cells share, that of the first one."""
+        one = placed["first"][:-1] if "first" in placed else slice(None)
+        return self.material_at(placed["elem"][one], placed["points"][one])
+
     def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
         for source in sources:

@@ -85,6 +85,29 @@ class MeshSimulation(Simulation):
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         return mesh_plane.plane(self, field, axis, value, num)
 
+    def to_pyvista(self, fields: str | Sequence[str] | None = None, *, subdivide: int | None = None) -> Any:
+        """Return fields as an unstructured grid of PyVista; needs pyvista.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            All if omitted.
+        subdivide : int, optional
+            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+
+        Returns
+        -------
+        pyvista.UnstructuredGrid
+            With the data of `DG.write_vtu`; where processes share the problem, own cells.
+
+        Examples
+        --------
+        >>> sim.to_pyvista("p").slice(normal="y").plot(cmap="RdBu_r")  # doctest: +SKIP
+        """
+        from ..io.volume import mesh_data
+
+        return self._together("to_pyvista", lambda: mesh_data(self, fields, subdivide))
+
     def to_xarray(self, fields: str | Sequence[str] | None = None, *, grid: Grid | None = None) -> Any:
         """Return fields as a dataset of xarray; needs xarray.
 

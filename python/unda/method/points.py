@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
-from .receiver import Channels
+from .channels import Channels
 from .solver import Solver
 
 
@@ -39,6 +39,11 @@ class Points:
         """Unit of everything that can be recorded."""
         return self.medium.traces
 
+    @property
+    def units(self) -> dict[str, str]:
+        """The same, with displacements and strains."""
+        return {**{name: one.unit for name, one in self.medium.motions.items()}, **self.traces}
+
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
         raise NotImplementedError
@@ -59,9 +64,13 @@ class Points:
         """Return the amplitude at the times of stages, which depends on `sort` and f alone."""
         return source.time_function(dt)
 
-    def channels(self, fields: Iterable[str] | None) -> Channels:
-        """Return what receivers of these fields take."""
-        return Channels(self.medium, fields)
+    def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
+        """Return what receivers of these fields take at points that stand where `place` says."""
+        return Channels(self.medium, fields, lambda: self.at_points(placed))
+
+    def at_points(self, placed: dict[str, Any]) -> np.ndarray:
+        """Return the parameters of the medium (num_point, num_parameter) at points of `place`."""
+        raise NotImplementedError
 
     def lags(self, dt: float) -> dict[str, float]:
         """Return by how much the times of fields differ from the simulation's time, where they do [s]."""

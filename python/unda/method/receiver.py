@@ -16,50 +16,8 @@ from .._fixed import Fixed
 from .._units import plain
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import Medium, group_of
-
-
-class Channels:
-    """What receivers record: fields as the library samples them, and quantities computed from these.
-
-    Parameters
-    ----------
-    medium : Medium
-    names : iterable of str, optional
-        Fields and derived ones; all fields if omitted.
-
-    Attributes
-    ----------
-    names : tuple of str
-    numbers : ndarray of int32
-        Fields and derivatives as the library numbers them: unda_receivers.
-    """
-
-    def __init__(self, medium: Medium, names: Any = None) -> None:
-        self.names = field_names(medium.fields if names is None else names, tuple(medium.traces))
-        self._terms = [
-            medium.derived[name].terms if name in medium.derived else ((1.0, name, 0),) for name in self.names
-        ]
-        raw = dict.fromkeys((field, derivative) for terms in self._terms for _, field, derivative in terms)
-        self._column = {one: i for i, one in enumerate(raw)}
-        numbers = [derivative * len(medium.fields) + medium.fields.index(field) for field, derivative in raw]
-        self.numbers = np.array(numbers, np.int32)
-        self.members = {"num_field": len(numbers), "fields": self.numbers}  # of unda_receivers
-        self._as_given = self._terms == [((1.0, name, 0),) for name in self.names]
-
-    def combine(self, samples: np.ndarray) -> np.ndarray:
-        """Return (.., names) from what the library gave (.., numbers): the same array if they agree."""
-        if self._as_given:
-            return samples
-        made = np.empty((*samples.shape[:-1], len(self.names)), samples.dtype)
-        for i, terms in enumerate(self._terms):
-            parts = [(factor, samples[..., self._column[field, d]]) for factor, field, d in terms]
-            if terms[0] == (1.0, self.names[i], 0):
-                made[..., i] = parts[0][1]
-                continue
-            with np.errstate(invalid="ignore", over="ignore"):  # when a run blows up
-                # Term by term, so that the bits do not depend on how many samples come at once.
-                made[..., i] = sum(factor * part.astype(np.float64) for factor, part in parts)
-        return made
+from .channels import terms_at
+from .integral import Integral
 
 
 class Receivers(Fixed):
@@ -82,8 +40,15 @@ class Receivers(Fixed):
         As given.
     side : None, str or list
         As given: directions as lists.
+    fibre : dict or None
+        Path, gauge and spacing of `add_fibre`.
     config : dict
         Configuration of the simulation.
+
+    See Also
+    --------
+    load_receivers : what `save` has written.
+    exact : solutions for `misfit`.
 
     Examples
     --------
@@ -112,7 +77,11 @@ class Receivers(Fixed):
         name: str | None = None,
         lags: Mapping[str, float] | None = None,
         side: Any = None,
+        integral: Integral | None = None,
+        fibre: Mapping[str, Any] | None = None,
     ) -> None:
+        self._integral = integral
+        self.fibre = None if fibre is None else dict(fibre)
         self.points = points
         self.fields = fields
         self.units = {field: units[field] for field in fields}
@@ -134,12 +103,15 @@ class Receivers(Fixed):
         """Discard all samples; the next one belongs to time t0 + step dt."""
         self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; at first none
         self._t0, self._step = t0, step
+        if self._integral is not None:
+            self._integral.begin(step)
 
     def _elsewhere(self, points: np.ndarray, side: Any, name: str | None = None) -> Receivers:
         """Return receivers at other points that have no samples yet and are like these in all else."""
         made = Receivers(
             points, self.fields, units=self.units, every=self.every, dt=self._dt, dtype=self._dtype,
             config=self.config, name=self.name if name is None else name, lags=self._lags, side=side,
+            integral=None if self._integral is None else self._integral.again(), fibre=self.fibre,
         )  # fmt: skip
         made._bind = self._bind
         return made
@@ -176,6 +148,11 @@ class Receivers(Fixed):
     def num_sample(self) -> int:
         """Samples so far."""
         return _end(self._parts)
+
+    @property
+    def _pace(self) -> int:
+        """Steps between samples of the library: 1 where something is integrated."""
+        return self.every if self._integral is None else 1
 
     @property
     def _next(self) -> int:
@@ -240,11 +217,7 @@ class Receivers(Fixed):
         side: Any = self.side
         if np.ndim(side) == 2:
             side = [side[i] for i in rows]
-        some = Receivers(
-            self.points[rows], self.fields, units=self.units, every=self.every, dt=self._dt,
-            dtype=self._dtype, config=self.config, name=self.name, lags=self._lags, side=side,
-        )  # fmt: skip
-        some._bind = self._bind
+        some = self._elsewhere(self.points[rows], side)
         some.clear(self._t0, self._step)
         some.put(0, self._all()[:, rows])
         return some
@@ -643,12 +616,14 @@ def _end(parts: dict[int, np.ndarray]) -> int:
 def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return these quantities from the fields of an exact solution, which has no derivatives."""
     made = {}
-    for name in (one for one in names if one in medium.derived and one not in values):
-        terms = medium.derived[name].terms
-        if any(derivative for _, _, derivative in terms):
+    known = {**medium.derived, **medium.motions}
+    for name in (one for one in names if one in known and one not in values):
+        if known[name].integrated or any(derivative for _, _, derivative in known[name].terms):
+            what = "displacements" if known[name].integrated else "derivatives"
             raise ArgumentError(
-                f"{name!r} takes derivatives, which exact solutions do not give; compare other fields "
+                f"{name!r} takes {what}, which exact solutions do not give; compare other fields "
                 "(misfit(.., fields=..)), or with other receivers"
             )
+        terms = terms_at(known[name], lambda: np.array([list(medium.scalar().values())]))
         made[name] = sum(factor * values[field] for factor, field, _ in terms)
     return made

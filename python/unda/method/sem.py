@@ -69,7 +69,7 @@ class SEM(MeshSimulation):
     dtype : {"float32", "float64"}
     device : str or list of str
         As for `DG`; results of several devices differ by rounding.
-    partition, transport
+    partition, transport, comm
         As for `DG`.
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
@@ -80,8 +80,6 @@ class SEM(MeshSimulation):
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
-    comm : mpi4py.MPI.Intracomm, optional
-        As for `DG`.
 
     Attributes
     ----------
@@ -101,6 +99,10 @@ class SEM(MeshSimulation):
     ------
     ArgumentError
         Unknown words, uncovered boundaries, bad materials, dt above the limit, Maxwell's equations.
+
+    See Also
+    --------
+    DG, FD, read_mesh
 
     Notes
     -----
@@ -434,6 +436,31 @@ class SEM(MeshSimulation):
         usual = ("ux", "uy", "uz", *self._known.usual)
         names = field_names(usual if fields is None else fields, tuple(self._known.units))
         write_vtu(self._shown(names), path, names, subdivide, series)
+
+    def to_pyvista(self, fields: str | Sequence[str] | None = None, *, subdivide: int | None = None) -> Any:
+        """Return fields as an unstructured grid of PyVista; needs pyvista.
+
+        Parameters
+        ----------
+        fields : str or sequence of str, optional
+            As for `write_vtu`.
+        subdivide : int, optional
+            As for `DG.to_pyvista`.
+
+        Returns
+        -------
+        pyvista.UnstructuredGrid
+            With the data of `write_vtu`; where processes share the problem, own cells.
+
+        Examples
+        --------
+        >>> sim.to_pyvista("vz").slice(normal="y").plot(cmap="RdBu_r")  # doctest: +SKIP
+        """
+        from ..io.volume import mesh_data
+
+        usual = ("ux", "uy", "uz", *self._known.usual)
+        names = field_names(usual if fields is None else fields, tuple(self._known.units))
+        return self._together("to_pyvista", lambda: mesh_data(self._shown(names), names, subdivide))
 
     def _size(self) -> tuple[int, str]:
         info = self._solver.info()

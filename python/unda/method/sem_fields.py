@@ -5,16 +5,15 @@ Not here: their values at receivers (csrc/sem/points.c), errors (norms.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._check import field_names
 from ..problem.medium import Medium
 from . import norms
-from .receiver import Channels
+from .channels import Channels
 
 _AXES = "xyz"
 _PAIRS = ("xx", "yy", "zz", "yz", "xz", "xy")
@@ -77,16 +76,16 @@ class SemFields:
 
 
 class SemChannels(Channels):
-    """What receivers record: the library samples every field as it is."""
+    """What receivers record: the library samples every field as it is, but for strains."""
 
-    def __init__(self, fields: SemFields, names: Iterable[str] | None = None) -> None:
-        self.names = field_names(fields.usual if names is None else names, tuple(fields.units))
-        self.numbers = np.array([fields.numbers[name] for name in self.names], np.int32)
-        self.members = {"num_field": len(self.numbers), "fields": self.numbers}
-
-    def combine(self, samples: np.ndarray) -> np.ndarray:
-        """Return the samples."""
-        return samples
+    def __init__(
+        self, fields: SemFields, medium: Medium, names: Iterable[str] | None = None,
+        material: Callable[[], np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        strains = {name: one for name, one in medium.motions.items() if not one.integrated}
+        usual = fields.usual if names is None else names
+        self._settle(usual, strains, (*fields.units, *strains), material)
+        self._number([fields.numbers[field] for field, _ in self._column])
 
 
 class Nodal:

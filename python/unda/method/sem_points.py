@@ -35,9 +35,9 @@ class SemPoints(MeshPoints):
         """See `Points`."""
         return self.fields.units
 
-    def channels(self, fields: Iterable[str] | None) -> SemChannels:
+    def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> SemChannels:
         """See `Points`."""
-        return SemChannels(self.fields, fields)
+        return SemChannels(self.fields, self.medium, fields, lambda: self.at_points(placed))
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """Return the force, the moment, or the injected volume, which is the integral of its rate.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._units import plain
 from ..errors import ArgumentError
 
 
@@ -41,6 +42,7 @@ def shots(
 
 def _each(receivers: Any, num: int) -> list[Any]:
     """Return the points of each shot."""
+    receivers = plain("receivers", receivers, "m")
     try:
         dimensions = np.ndim(np.asarray(receivers, np.float64))
     except ValueError:  # arrays of different lengths

@@ -61,7 +61,7 @@ def is_odd(name: str, axis: str) -> bool:
     """Return whether a field changes sign when space is mirrored along an axis; H and curls are axial."""
     if name.startswith("curl_") or (name[0] == "h" and len(name) == 2):
         return name[-1] != axis
-    vector = len(name) in (2, 3) and name[0] in "vse"
+    vector = len(name) in (2, 3) and name[0] in "vseu"
     return vector and name[1:].count(axis) == 1
 
 

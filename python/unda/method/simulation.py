@@ -31,9 +31,12 @@ from ..problem.surface import plane_points
 from . import speed
 from ._options import Given, kernel_parts
 from ._run_control import Alone, Interruptible, Progress, alone
+from .channels import Channels
 from .check import Report
+from .fibre import UNITS, Fibre, FibreChannels
+from .integral import Integral
 from .points import Points
-from .receiver import Channels, Receivers
+from .receiver import Receivers
 from .shots import shots
 from .slabs import Slabs
 from .solver import Ahead, Solver, living
@@ -329,6 +332,15 @@ class Simulation(Fixed, Pictures):
             Fields, and quantities derived from them: "divergence", "curl_x", "curl_y", "curl_z" (of v
             or E) and, in elastic media, "pressure". Derivatives are those of the polynomials in the cell
             of each point: of one order less than the fields. All fields if omitted.
+
+            "displacement", or one of "ux", "uy", "uz" [m]: the integral of v since the receivers were added
+            or the state was set, of every step, however many there are between samples. On staggered grids it
+            is that of the scheme itself; `SEM` steps displacements, and gives these; of `DG` it has order 4
+            in dt, like the steps.
+
+            "strain", or one of "exx", "eyy", "ezz", "eyz", "exz", "exy", in solids: from the stress, by the
+            compliance of the medium at the point; on a grid that of the nearest node. Shear strains are those
+            of the tensor, half of the engineer's.
         every : int
             Steps between samples.
         name : str, optional
@@ -363,13 +375,97 @@ class Simulation(Fixed, Pictures):
                 f"depth is {depth}, without on=; expected the name of a boundary, such as 'top'"
             )
         array, placed = self._points.place(points, "receiver", side)
-        channels = self._points.channels(fields)
+        channels = self._points.channels(fields, placed)
+        return self._new_receivers(array, channels, placed, every, name, side=side)
+
+    @alone
+    def add_fibre(
+        self,
+        path: ArrayLike,
+        fields: Iterable[str] | None = None,
+        *,
+        gauge: float,
+        spacing: float,
+        every: int = 1,
+        name: str | None = None,
+    ) -> Receivers:
+        """Record the strain along a fibre, averaged over a gauge length: distributed acoustic sensing.
+
+        The mean over a gauge of length L of a straight fibre along t, about x, is t . (u(x + L t/2) -
+        u(x - L t/2)) / L, and that of its rate the same of v: no derivative is taken. Where a gauge has
+        corners, the pieces are added.
+
+        Parameters
+        ----------
+        path : array_like, shape (n, 3)
+            Corners of the fibre [m], two or more.
+        fields : iterable of str, optional
+            "strain_rate" [1/s], "strain" [1], the integral of the rate as displacements of `add_receivers`
+            are; both if omitted.
+        gauge : float
+            Gauge length L [m].
+        spacing : float
+            From channel to channel along the fibre [m]; the first gauge begins where the fibre does.
+        every, name
+            As for `add_receivers`.
+
+        Returns
+        -------
+        Receivers
+            Points are the middles of the gauges, along the fibre.
+
+        Raises
+        ------
+        ArgumentError
+            If the path has less than two corners, is shorter than the gauge or leaves the mesh, or the
+            simulation has no v: Maxwell's equations, and `FD` with the scalar scheme.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (4, 1, 1), cells=(8, 2, 2))
+        >>> sim = unda.DG(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2)
+        >>> sim.set(vx=lambda x, y, z: 0.5 * x)
+        >>> fibre = sim.add_fibre([(0.5, 0.5, 0.5), (3.5, 0.5, 0.5)], gauge=1.0, spacing=0.5)
+        >>> fibre.points[:, 0].tolist(), fibre["strain_rate"][:, 0].round(6).tolist()
+        ([1.0, 1.5, 2.0, 2.5, 3.0], [0.5, 0.5, 0.5, 0.5, 0.5])
+        """
+        points, channels, placed = self._fibre(fields, path, gauge, spacing)
+        return self._new_receivers(points, channels, placed, every, name, fibre=channels.fibre.given)
+
+    def _fibre(
+        self, fields: Any, path: Any, gauge: float, spacing: float
+    ) -> tuple[np.ndarray, FibreChannels, dict[str, Any]]:
+        """Return the points of a fibre, its channels, and where the library samples for these."""
+        fibre = Fibre(path, gauge, spacing)
+        _, placed = self._points.place(fibre.ends.reshape(-1, 3), "end of a gauge", None)
+        has_displacement = "ux" in self._points.traces
+
+        def make(names: list[str]) -> Channels:
+            return self._points.channels(names, placed)
+
+        return fibre.points, FibreChannels(fibre, fields, make, has_displacement), placed
+
+    def _new_receivers(
+        self,
+        array: np.ndarray,
+        channels: Channels,
+        placed: dict[str, Any],
+        every: int,
+        name: Any,
+        **more: Any,
+    ) -> Receivers:
+        """Add receivers at points whose channels the library samples at these places."""
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
+        integral, lags = None, self._points.lags(self.dt)
+        if channels.integrated:
+            integral = Integral(channels.names, channels.integrated, every, self.dt, bool(lags))
         receivers = Receivers(
-            array, channels.names, units=self._points.traces, every=every, dt=self.dt, dtype=self.dtype,
-            config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
+            array, channels.names, units={**self._points.units, **UNITS}, every=every, dt=self.dt,
+            dtype=self.dtype, config=self.config, name=name, lags=channels.lags(lags), integral=integral,
+            **more,
         )  # fmt: skip
         receivers._bind = self._points.binder()
         self._record(receivers, channels, placed)
@@ -377,7 +473,7 @@ class Simulation(Fixed, Pictures):
 
     def _record(self, receivers: Receivers, channels: Channels, placed: dict[str, Any]) -> None:
         """Let receivers record these channels at places, from now on."""
-        given = _core.new_struct("unda_receivers", every=receivers.every, **channels.members, **placed)
+        given = _core.new_struct("unda_receivers", every=receivers._pace, **channels.members, **placed)
         receivers.clear(self._start, self.step_count)
         self._solver.undrained = True
         self._solver.add(
@@ -448,6 +544,8 @@ class Simulation(Fixed, Pictures):
             As of `add_receivers`; if they are not of this simulation; after a step.
         """
         self._refuse_other([receivers])
+        if receivers.fibre is not None:
+            raise ArgumentError("a fibre is not moved; remove it, and add another one: sim.add_fibre(...)")
         places: list[tuple[Receivers, Any, Any]] = [(one, one.points, one.side) for one in self.receivers]
         at = next(i for i, one in enumerate(self.receivers) if one is receivers)
         places[at] = receivers, points, side
@@ -467,9 +565,14 @@ class Simulation(Fixed, Pictures):
         """Let receivers, at points with sides, be those that record; one of them is a new object."""
         made = []
         for i, (one, points, side) in enumerate(listed):
-            array, placed = self._points.place(points, "receiver", side)
+            channels: Channels
+            if one.fibre is not None:
+                array, channels, placed = self._fibre(one.fields, **one.fibre)
+            else:
+                array, placed = self._points.place(points, "receiver", side)
+                channels = self._points.channels(one.fields, placed)
             receivers = one._elsewhere(array, side) if i == moved else one
-            made.append((receivers, self._points.channels(one.fields), placed))
+            made.append((receivers, channels, placed))
         self._solver.forget_receivers()
         for parts in made:
             self._record(*parts)
@@ -633,9 +736,19 @@ class Simulation(Fixed, Pictures):
         ArgumentError
             Points outside the mesh, unknown fields.
         """
-        channels = self._points.channels(fields)
-        values = self._sample_at(channels, self._points.place(points, "point", side)[1])
+        placed = self._points.place(points, "point", side)[1]
+        channels = self._of_state(fields, placed)
+        values = self._sample_at(channels, placed)
         return dict(zip(channels.names, values.T, strict=True))
+
+    def _of_state(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
+        """Return the channels of fields that a state has; raise if one is an integral over time."""
+        channels = self._points.channels(fields, placed)
+        if channels.integrated:
+            raise ArgumentError(
+                f"{list(channels.integrated)} are integrals over time, which receivers record"
+            )
+        return channels
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
         """Return (num_point, channels) at points whose cells are known, as `Points.place` gives them."""

@@ -16,7 +16,8 @@ from .. import _core
 from .._core import lib, new
 from .._ranks import Ranks
 from ..errors import ArgumentError, DeviceLostError, ForkError, InternalError, OutOfMemoryError
-from .receiver import Channels, Receivers
+from .channels import Channels
+from .receiver import Receivers
 
 CHUNK_BYTES = 64e6  # of samples that Python takes at once
 
@@ -218,16 +219,23 @@ class Solver:
         self.settle()
         step, count = new("int64_t *"), new("int64_t *")
         for i, (receivers, channels) in enumerate(self.groups):
-            shape = (len(receivers.points), len(channels.numbers))
+            shape = (channels.num_place(receivers.points), len(channels.numbers))
             most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
-            room = min(most, self._ran // receivers.every + 2)  # more than there are: one call does
+            room = min(most, self._ran // receivers._pace + 2)  # more than there are: one call does
             count[0] = room
+            integral = receivers._integral
             while count[0] == room:
-                samples, step[0] = np.empty((room, *shape), receivers._dtype), receivers._next
+                samples = np.empty((room, *shape), receivers._dtype)
+                step[0] = receivers._next if integral is None else integral.state[0]
                 to = _core.pointer(samples, writable=True)
                 _core.refuse(lib.unda_solver_take_samples(self.live(), i, step, room, to, count))
-                first = (step[0] - receivers._step) // receivers.every
-                receivers.put(first, channels.combine(samples[: count[0]]))
+                found = channels.combine(samples[: count[0]])
+                if integral is None:
+                    receivers.put((step[0] - receivers._step) // receivers.every, found)
+                else:
+                    kept, first, state = integral.advance(found)
+                    receivers.put(first, kept)
+                    integral.state = state
         self.undrained = False
 
     def record(self, t: float) -> None:

@@ -124,7 +124,10 @@ class Stepping:
         """Return the number of steps whose data and samples fit in the memory for them."""
         solver = self._solver
         wide = len(solver.sources) + self._points.num_exact(solver) * self._num_field
-        sampled = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in solver.groups)
+        sampled = sum(
+            channels.num_place(one.points) * len(channels.numbers) / one._pace
+            for one, channels in solver.groups
+        )
         room = CHUNK_BYTES / (8 * (self._num_stage * wide + 1) + self._points.value_bytes * sampled)
         if self._ranks is not None:
             room = self._ranks.least(room)

@@ -81,13 +81,13 @@ class Array(Source):
         delays: ArrayLike | None = None,
         direction: ArrayLike | None = None,
     ) -> None:
-        self.points = _kept(points, (None, 3), "points")
+        self.points = _kept(points, (None, 3), "points", "m")
         num = len(self.points)
         if not num:
             raise ArgumentError("points are none, expected at least one")
         super().__init__(self.points[0], f)
         self.weights = np.ones(num) if weights is None else _kept(weights, (num,), "weights")
-        self.delays = np.zeros(num) if delays is None else _kept(delays, (num,), "delays")
+        self.delays = np.zeros(num) if delays is None else _kept(delays, (num,), "delays", "s")
         self.direction = None if direction is None else vector("direction", direction)
         self._point: dict[str, Source] = {}
 
@@ -319,8 +319,8 @@ def _across(axis: Any) -> tuple[Any, Any]:
     return x, np.cross(axis, x)
 
 
-def _kept(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> NDArray[np.float64]:
+def _kept(values: ArrayLike, shape: tuple[int | None, ...], name: str, unit: str = "") -> NDArray[np.float64]:
     """Return a read-only copy of an array of that shape, or raise."""
-    array = np.array(as_array(values, np.float64, shape, name, finite=True))
+    array = np.array(as_array(values, np.float64, shape, name, finite=True, unit=unit))
     array.flags.writeable = False
     return array

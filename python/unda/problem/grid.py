@@ -55,6 +55,11 @@ class Grid:
     ArgumentError
         Wrong numbers, 2^63 nodes or more, or a spacing that is lost in rounding so far from 0.
 
+    See Also
+    --------
+    read_model : a grid with the values of a file.
+    FD : finite differences on it.
+
     Examples
     --------
     >>> import unda

@@ -81,6 +81,11 @@ class PlaneWave(Fixed):
         have; where a region's surface ends, or beside a scatterer, walls whose condition the wave itself
         does not meet and periodic sides along which it is not periodic.
 
+    See Also
+    --------
+    exact.plane_wave : the same wave without a scatterer.
+    FarField : what a scatterer sends far away.
+
     Examples
     --------
     A total-field region in the middle of a periodic column: the wave passes through it, up to the errors of

@@ -32,6 +32,10 @@ class Damping:
     ------
     ArgumentError
 
+    See Also
+    --------
+    CPML : a matched layer, which returns far less.
+
     Examples
     --------
     >>> import unda
@@ -90,6 +94,10 @@ class CPML:
     Raises
     ------
     ArgumentError
+
+    See Also
+    --------
+    Damping : a sponge, for the scalar scheme.
 
     Examples
     --------

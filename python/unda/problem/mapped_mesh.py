@@ -70,6 +70,11 @@ def mapped_mesh(
     MeshError
         Cells turned inside out; the message has their (i, j, k).
 
+    See Also
+    --------
+    box_mesh : a box.
+    read_mesh : files of Gmsh.
+
     Examples
     --------
     >>> import numpy as np

@@ -38,6 +38,45 @@ class Derived(NamedTuple):
 
     unit: str
     terms: tuple[tuple[float, str, int], ...]
+    #: Gives the factors of the terms from the parameters of the medium (n, num_parameter), (n,) each.
+    scale: Callable[[NDArray[np.float64]], list[NDArray[np.float64]]] | None = None
+    #: Whether it is the integral of the terms over time.
+    integrated: bool = False
+
+
+_DISPLACEMENT = {f"u{axis}": Derived("m", ((1.0, f"v{axis}", 0),), integrated=True) for axis in "xyz"}
+
+
+def _compliance(row: int) -> Callable[[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """Return the factors of stresses in a strain: Hooke's law, solved for the strain.
+
+    e_ij = s_ij / (2 mu) - lambda tr(s) delta_ij / (2 mu (3 lambda + 2 mu)).
+    """
+
+    def factors(parameters: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        rho, vp, vs = parameters.T
+        wet = np.flatnonzero(vs == 0.0)
+        if len(wet):
+            raise ArgumentError(
+                f"point {wet[0]} ({len(wet)} such points) is in a fluid (vs = 0), whose stress does not tell "
+                "its strain; record pressure there, or displacements at points around"
+            )
+        mu = rho * vs**2
+        lame = rho * vp**2 - 2.0 * mu
+        if row > 2:
+            return [0.5 / mu]
+        other = -lame / (2.0 * mu * (3.0 * lame + 2.0 * mu))
+        return [0.5 / mu + other if i == row else other for i in range(3)]
+
+    return factors
+
+
+def _strains() -> dict[str, Derived]:
+    """Return strains, as tensors have them: shear is half of the engineer's."""
+    normal = tuple((1.0, name, 0) for name in ("sxx", "syy", "szz"))
+    shear = {"eyz": "syz", "exz": "sxz", "exy": "sxy"}
+    made = {name: Derived("1", normal, _compliance(i)) for i, name in enumerate(("exx", "eyy", "ezz"))}
+    return {**made, **{name: Derived("1", ((1.0, of, 0),), _compliance(3)) for name, of in shear.items()}}
 
 
 def _div_and_curl(x: str, y: str, z: str, unit: str) -> dict[str, Derived]:
@@ -82,6 +121,8 @@ class Medium(Fixed):
         Unit of each field.
     derived : dict of str to Derived
         Derived quantities that can be recorded and sampled at points.
+    motions : dict of str to Derived
+        Displacements and strains, which take the past or the material at the points.
     field_groups : dict of str to tuple of str
         Fields that belong together, whose norms are added: components of one vector or tensor.
     parameters : dict of str to str
@@ -94,6 +135,7 @@ class Medium(Fixed):
     fields: ClassVar[tuple[str, ...]]
     units: ClassVar[dict[str, str]]
     derived: ClassVar[dict[str, Derived]]
+    motions: ClassVar[dict[str, Derived]] = {}
     field_groups: ClassVar[dict[str, tuple[str, ...]]]
     parameters: ClassVar[dict[str, str]]
     boundaries: ClassVar[tuple[str, ...]]
@@ -281,7 +323,7 @@ class Acoustic(Medium):
     """A fluid: density and speed of sound.
 
     The equations are p_t + rho c^2 div v = 0, rho v_t + grad p = 0. Receivers can also record "divergence",
-    "curl_x", "curl_y" and "curl_z" of v [1/s].
+    "curl_x", "curl_y" and "curl_z" of v [1/s], and displacements "ux", "uy", "uz" [m].
 
     Parameters
     ----------
@@ -297,6 +339,11 @@ class Acoustic(Medium):
     ArgumentError
         If a value is not finite or not positive.
 
+    See Also
+    --------
+    Elastic : solids, and fluids beside them.
+    read_model : values from a file.
+
     Examples
     --------
     >>> import unda
@@ -310,6 +357,7 @@ class Acoustic(Medium):
     fields = ("p", "vx", "vy", "vz")
     units: ClassVar[dict[str, str]] = {"p": "Pa", "vx": "m/s", "vy": "m/s", "vz": "m/s"}
     derived: ClassVar[dict[str, Derived]] = _div_and_curl("vx", "vy", "vz", "1/s")
+    motions: ClassVar[dict[str, Derived]] = _DISPLACEMENT
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("p",), "v": ("vx", "vy", "vz")}
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "c": "m/s"}
     boundaries = ("absorbing", "rigid", "free")
@@ -331,7 +379,7 @@ class Elastic(Medium):
     The equations are rho v_t = div sigma, sigma_t = lambda (div v) I + mu (grad v + grad v^T) with
     mu = rho vs^2, lambda = rho (vp^2 - 2 vs^2). Receivers can also record "pressure", -tr(sigma)/3 [Pa], and
     "divergence", "curl_x", "curl_y" and "curl_z" of v [1/s]: the divergence contains P waves, the curl S
-    waves.
+    waves; displacements "ux", "uy", "uz" [m]; in solids strains "exx", "eyy", "ezz", "eyz", "exz", "exy".
 
     Parameters
     ----------
@@ -351,6 +399,11 @@ class Elastic(Medium):
         lambda + 2 mu/3 not positive (vp^2 <= 4/3 vs^2), which is checked as soon as the values
         of a cell are known, at the latest in `on`.
 
+    See Also
+    --------
+    Acoustic : fluids alone.
+    MomentTensor, PointForce : sources.
+
     Examples
     --------
     >>> import unda
@@ -367,6 +420,7 @@ class Elastic(Medium):
         "pressure": Derived("Pa", tuple((-1.0 / 3.0, name, 0) for name in ("sxx", "syy", "szz"))),
         **_div_and_curl("vx", "vy", "vz", "1/s"),
     }
+    motions: ClassVar[dict[str, Derived]] = {**_DISPLACEMENT, **_strains()}
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"v": fields[:3], "s": fields[3:]}
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "vp": "m/s", "vs": "m/s"}
     boundaries = ("absorbing", "free", "fixed", "symmetry")
@@ -441,6 +495,11 @@ class Maxwell(Medium):
     ArgumentError
         If a value is not finite, eps or mu is not positive or sigma is negative, only one of eps and mu is
         given, or absolute and relative values are given together.
+
+    See Also
+    --------
+    CurrentDipole, PlaneWave : sources.
+    EPS0, MU0 : vacuum.
 
     Examples
     --------
@@ -524,7 +583,7 @@ class Maxwell(Medium):
 def group_of(name: str) -> tuple[str, ...]:
     """Return the components of the vector or tensor to which a field, or a derived quantity, belongs."""
     groups = (group for kind in (Acoustic, Elastic, Maxwell) for group in kind.field_groups.values())
-    derived = (("curl_x", "curl_y", "curl_z"),)
+    derived = (("curl_x", "curl_y", "curl_z"), tuple(_DISPLACEMENT), tuple(_strains()))
     return next((group for group in (*groups, *derived) if name in group), (name,))
 
 

@@ -82,6 +82,10 @@ class Mesh(Fixed):
     MeshError
         Not a valid mesh; the message has the count and the first ids of what is wrong.
 
+    See Also
+    --------
+    box_mesh, mapped_mesh, read_mesh : what makes meshes.
+
     Examples
     --------
     >>> import unda
@@ -496,6 +500,11 @@ def box_mesh(
         Wrong shapes, an empty box, no cells, `perturb` out of range.
     OutOfMemoryError
         Too many cells.
+
+    See Also
+    --------
+    mapped_mesh : boxes whose nodes are moved, for topography.
+    read_mesh : files of Gmsh.
 
     Examples
     --------

@@ -78,6 +78,11 @@ class Partition:
     ArgumentError
         Numbers of another type or shape, below 0; a part without cells; weights that are not positive.
 
+    See Also
+    --------
+    Mesh.partition : makes one.
+    scatter : gives parts to processes.
+
     Examples
     --------
     >>> import unda

@@ -110,6 +110,10 @@ def scatter(
         In all processes: no mesh in process 0, fewer cells than processes, a partition of another number of
         parts.
 
+    See Also
+    --------
+    Mesh.partition : which cells belong together.
+
     Examples
     --------
     >>> from mpi4py import MPI  # doctest: +SKIP

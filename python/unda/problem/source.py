@@ -172,6 +172,11 @@ class VolumeInjection(Source):
     ArgumentError
         If the position is not three finite numbers or f cannot be called.
 
+    See Also
+    --------
+    exact.point_source : the wave that it makes.
+    ricker, gaussian, smooth_bump, sampled : time functions.
+
     Examples
     --------
     >>> import unda
@@ -225,6 +230,11 @@ class PointForce(Source):
         If position or direction are not three finite numbers, the direction is zero, or f cannot be
         called.
 
+    See Also
+    --------
+    MomentTensor : pairs of forces.
+    exact.point_source : the wave that it makes.
+
     Examples
     --------
     >>> import unda
@@ -272,6 +282,11 @@ class MomentTensor(Source):
     ArgumentError
         If the position is not three finite numbers, the moment not a symmetric 3 by 3 tensor other
         than zero, or f cannot be called; from `rates` if it is deviatoric in a fluid.
+
+    See Also
+    --------
+    PointForce : a single force.
+    exact.point_source : the wave that it makes.
 
     Examples
     --------
@@ -333,7 +348,9 @@ class MomentTensor(Source):
         tilt = number("dip", dip, "degrees")
         if not 0.0 <= tilt <= 90.0:
             raise ArgumentError(f"dip is {tilt} degrees; expected 0 to 90, with the strike turned by 180")
-        phi, delta, lamb = np.radians([number("strike", strike, "degrees"), tilt, number("rake", rake)])
+        phi, delta, lamb = np.radians(
+            [number("strike", strike, "degrees"), tilt, number("rake", rake, "degrees")]
+        )
         along = np.array([np.cos(phi), np.sin(phi), 0.0])  # north, east, down
         updip = np.array([np.sin(phi) * np.cos(delta), -np.cos(phi) * np.cos(delta), -np.sin(delta)])
         slip = np.cos(lamb) * along + np.sin(lamb) * updip
@@ -455,6 +472,11 @@ class CurrentDipole(Source):
         If position or direction are not three finite numbers, the direction is zero or f cannot be
         called.
 
+    See Also
+    --------
+    PlaneWave : a wave from outside.
+    exact.point_source : the wave that it makes.
+
     Examples
     --------
     >>> import unda
@@ -515,6 +537,7 @@ def _turned(tensor: Any, given: Sequence[str], axes: Sequence[str]) -> NDArray[n
 
 def _six(name: str, value: ArrayLike) -> list[float]:
     """Return six finite numbers, or raise."""
+    value = plain(name, value, "N m")
     given = list(np.asarray(value, dtype=object).ravel()) if np.shape(value) == (6,) else None
     if given is None:
         raise ArgumentError(f"{name} has shape {np.shape(value)}; expected six numbers [N m]")

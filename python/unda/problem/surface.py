@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._units import plain
 from ..errors import ArgumentError
 
 Array = np.ndarray
@@ -31,6 +32,7 @@ def boundary_named(name: Any, names: tuple[str, ...]) -> str:
 
 def plane_points(points: Any) -> Array:
     """Return x and y (n, 2) of points (n, 2) or (n, 3), or raise."""
+    points = plain("points", points, "m")
     try:
         given = np.array(points, np.float64)
     except (TypeError, ValueError):

@@ -37,6 +37,10 @@ def ricker(f0: float, t0: float | None = None) -> TimeFunction:
     ArgumentError
         If f0 is not positive or a value not finite.
 
+    See Also
+    --------
+    gaussian, smooth_bump, sampled : other time functions.
+
     Examples
     --------
     >>> import unda
@@ -65,6 +69,10 @@ def gaussian(f0: float, t0: float | None = None) -> TimeFunction:
     ------
     ArgumentError
         If f0 is not positive or a value not finite.
+
+    See Also
+    --------
+    ricker, smooth_bump, sampled : other time functions.
 
     Examples
     --------
@@ -95,6 +103,10 @@ def smooth_bump(duration: float, t0: float = 0.0) -> TimeFunction:
     ------
     ArgumentError
         If the duration is not positive or a value not finite.
+
+    See Also
+    --------
+    gaussian, ricker, sampled : other time functions.
 
     Examples
     --------
@@ -244,6 +256,10 @@ def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:
     ------
     ArgumentError
         If the shapes differ, the times do not increase or a value is not finite.
+
+    See Also
+    --------
+    gaussian, ricker, smooth_bump : other time functions.
 
     Examples
     --------

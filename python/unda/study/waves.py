@@ -23,8 +23,7 @@ _NODES = {
     "tet": lambda n: 6 * (n + 1) * (n + 2) * (n + 3) // 6,
     "hex": lambda n: (n + 1) ** 3,
 }
-_PERTURB = 0.1
-_ACROSS = 3  # cells of a mesh, across a wave along an axis
+_NEAR = 0.01  # of the nodes that are asked for
 _RATIO = math.sqrt(3.0)  # vp / vs
 
 
@@ -81,10 +80,19 @@ def _errors(sim: Any, wave: Any) -> float:
     return max(norms)
 
 
+def _fit(cells: float, waves: range, least: bool) -> tuple[int, int]:
+    """Return how many wavelengths a box has, and cells in them, so that one has nearly (at least) so many."""
+    pairs = [
+        (wave, max(1, math.ceil(wave * cells - 1e-6) if least else round(wave * cells))) for wave in waves
+    ]
+    off = [abs(count / wave / cells - 1) for wave, count in pairs]
+    return min(zip(off, pairs, strict=True), key=lambda one: max(one[0], _NEAR))[1]
+
+
 def travel(
     method: str, degree: int, wave: str, direction: str, nodes: float, way: float, *,
     dt_factor: float = 1.0, steps: float | None = None, adds: float | None = None, moments: int = 10,
-    device: str = "cpu", dtype: Any = "float64",
+    most: int = 1, at_least: bool = False, device: str = "cpu", dtype: Any = "float64",
 ) -> Way:  # fmt: skip
     """Take a wave of length 1 and speed 1 around a periodic box.
 
@@ -108,36 +116,39 @@ def travel(
         Makes the step of leapfrog so short that it adds no more to the error in a wavelength.
     moments : int
         At which the error is looked at.
+    most : int
+        Wavelengths of the box; so many as `nodes` asks for.
+    at_least : bool
+        The box has not fewer nodes in a wavelength, rather than nearly so many.
     """
     family, kind = method.split()
     medium = medium_of(method, wave)
-    # One wavelength along the axis, or one period of the diagonal's phase along each axis.
+    # A wavelength along the axis, or along each axis a period of the diagonal's phase.
     side = 1.0 if direction == "axis" else math.sqrt(3.0)
     k = 2 * np.pi * (np.array([1.0, 0, 0]) if direction == "axis" else np.ones(3) / math.sqrt(3.0))
     if family == "FD":
-        count = max(round(nodes * side), 2)
-        h = side / count
-        shape = (count, 1, 1) if direction == "axis" and kind == "scalar" else (count, 2, 2)
-        shape = (count,) * 3 if direction == "diagonal" else shape
-        grid = Grid(shape, h)
-        given: Any = grid, medium
+        waves, count = _fit(side * nodes, range(1, most + 1), at_least)
+        h = waves * side / count
+        across = count if direction == "diagonal" else 1 if kind == "scalar" else 2
+        given: Any = Grid((count, across, across), h), medium
         options: dict[str, Any] = {"order": degree, "scheme": kind, "boundary": {"*": "periodic"}}
         make: Any = FD
     else:
         brick = brick_of(kind, degree, 1.0 / nodes)
-        waves = 1 if brick < 0.35 else 2 if direction == "axis" else 1
-        count = max(round(waves * side / brick), 1)
-        h = spacing_of(kind, degree, waves * side / count)
-        across = _ACROSS if direction == "axis" else count
+        least = 2 if direction == "axis" and brick >= 0.35 else 1
+        waves, count = _fit(side / brick, range(least, max(least, most) + 1), at_least)
         edge = waves * side / count
+        h = spacing_of(kind, degree, edge)
+        across = 1 if direction == "axis" else count
         mesh = box_mesh(
             (0, 0, 0), (waves * side, across * edge, across * edge), (count, across, across), shape=kind,
-            periodic=(True,) * 3, perturb=_PERTURB, seed=1,
+            periodic=(True,) * 3,
         )  # fmt: skip
         given, options, make = (mesh, medium), {"degree": degree}, DG if family == "DG" else SEM
     with make(*given, **options, dtype=dtype, device=device) as sim:
         dt = sim.dt
-    dt = dt_factor * dt if steps is None else 1.0 / steps
+    # Where the box has smaller cells than were asked for, the step is as much shorter.
+    dt = dt_factor * dt if steps is None else min(1.0, nodes * h) / steps
     if adds is not None:
         dt = min(dt, math.sqrt(24 * adds / (2 * np.pi) ** 3))  # 2 pi (omega dt)^2 / 24
     exactly = _wave(wave, medium, k)
