@@ -538,6 +538,49 @@ static void refuse_points(unda_solver *solver)
     printf("untouched=%d\n", index == -7 && count == -7);
 }
 
+static void refuse_monitors(struct rig *rig)
+{
+    const int64_t outside = NUM_ELEM, twice[2] = {1, 1};
+    const double bad = NAN, frequency = 1;
+    int32_t index = -7;
+    int64_t first = -7, count = -7;
+    double values[1];
+    const unda_monitor fine = {.size_bytes = sizeof fine, .every = 1};
+#define MONITOR(assignment)                                                                                  \
+    do {                                                                                                     \
+        unda_monitor m = fine;                                                                               \
+        m.assignment;                                                                                        \
+        printf("monitor." #assignment "=%d %s\n", unda_solver_add_monitor(rig->solver, &m, &index),          \
+               unda_error());                                                                                \
+    } while (0)
+    MONITOR(size_bytes = 8);
+    MONITOR(every = 0);
+    MONITOR(every = INT64_MAX);
+    MONITOR(field = -1);
+    MONITOR(field = 99);
+    MONITOR(statistic = 4);
+    MONITOR(statistic = UNDA_FOURIER);
+    MONITOR(lag = NAN);
+    MONITOR(num_frequency = 1);
+    MONITOR(num_elem = 1; m.elem = &outside);
+    MONITOR(num_elem = 2; m.elem = twice);
+    MONITOR(statistic = UNDA_FOURIER; m.num_frequency = 1);
+    MONITOR(statistic = UNDA_FOURIER; m.num_frequency = 1; m.frequencies = &bad);
+    MONITOR(statistic = UNDA_FOURIER; m.num_frequency = INT64_MAX; m.frequencies = &frequency);
+#undef MONITOR
+    CALL(unda_solver_add_monitor(NULL, &fine, &index));
+    CALL(unda_solver_add_monitor(rig->solver, NULL, &index));
+    CALL(unda_solver_add_monitor(rig->solver, &fine, NULL));
+    CALL(unda_solver_clear_monitors(NULL));
+    CALL(unda_solver_restart_monitor(NULL, 0));
+    CALL(unda_solver_restart_monitor(rig->solver, 0));
+    CALL(unda_solver_read_monitor(NULL, 0, &first, &count, values));
+    CALL(unda_solver_read_monitor(rig->solver, -1, &first, &count, values));
+    CALL(unda_solver_write_monitor(NULL, 0, 0, 1, values));
+    CALL(unda_solver_write_monitor(rig->solver, 0, 0, 1, values));
+    printf("untouched=%d\n", index == -7 && first == -7 && count == -7);
+}
+
 static void refuse_incident(struct rig *rig)
 {
     int64_t neighbors[NUM_ELEM][4], elem = 0, outside = NUM_ELEM;
@@ -632,6 +675,7 @@ unda_status refusals(void)
     refuse_grids(rig.solver);
     refuse_state(rig.solver);
     refuse_points(rig.solver);
+    refuse_monitors(&rig);
     refuse_incident(&rig);
     refuse_steps(&rig);
     refuse_settings();

@@ -236,7 +236,7 @@ def test_every_bad_argument_is_refused_by_status_and_message():
     lines = [
         line
         for line in done.stdout.splitlines()
-        if line.startswith(("unda_", "options", "rec", "source", "shared"))
+        if line.startswith(("unda_", "options", "rec", "source", "shared", "monitor"))
     ]
     assert len(lines) >= 150
     accepted = [line for line in lines if not re.search(rf"=({ARGUMENT}|{MESH}) .+ \[[\w/]+\.c:\d+\]$", line)]
