@@ -114,13 +114,14 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
         # named for. Staggered: differences take ten pairs (orders 2 to 8), layers two, an update at
         # least one for each field of its pass; a receiver one a node and one a line of nodes.
         # Spectral elements: ROWS nodes of a line with their unknowns, 4 x 3 and 4 x 1. Hexahedra by DG: a
-        # gradient at a node is three sums of three products at least. Blocks: 4 x 3, 3 x 4, 2 x 6 and 1 x 6
+        # gradient at a node is three sums of three products at least, a slab has three rows or more of four
+        # components along each of three axes. Blocks: 4 x 3, 3 x 4, 2 x 6 and 1 x 6
         # sums; a lifted jump of each member of an orbit, in three directions.
         known = {"stage": 16, "update": 5, "add_sources": 1, "_rows": 6, "additions": 6, "differences": 10,
                  "add_pairs": 1, "absorb": 2, "staggered": 1, "weigh": 2,
                  "solid_task": 12, "fluid_task": 4, "sem_predict": 2, "sem_pass": 3,
                  "add_squares": 1, "add_wave": 1, "sem_finish": 1, "_finish": 6, "multiply_parts": 42,
-                 "_sum_faces": 12}  # fmt: skip
+                 "_sum_faces": 12, "_slabs": 36}  # fmt: skip
         least = next((n for part, n in known.items() if part in name), None) or int(name.split("_")[1])
         assert counts[f"{name}.arch_x86_64_v3"] >= least, name
         assert counts[f"{name}.arch_x86_64_v4"] >= least, name
