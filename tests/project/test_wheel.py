@@ -70,11 +70,7 @@ def test_an_unrepaired_wheel_is_noticed_beside_another_openmp(tmp_path):
 def test_the_workflows_run_the_whole_check_and_try_each_python_that_the_wheel_is_for():
     assert "- run: .ci/run" in (WORKFLOWS / "check.yml").read_text()
     text = (WORKFLOWS / "wheel.yml").read_text()
-    assert (
-        "make wheel" in text
-        and "PLAT=manylinux_2_28_x86_64" in text
-        and ".ci/smoke python dist/*.whl" in text
-    )
+    assert "--plat manylinux_2_28_x86_64" in text and ".ci/smoke python dist/*.whl" in text
     tried = re.findall(r'"(3\.\d+)"', text)
     oldest = load_file(ROOT / "pyproject.toml")["project"]["requires-python"].removeprefix(">=")
     assert tried[0] == oldest and "3.14" in tried
