@@ -20,6 +20,10 @@ from .channels import terms_at
 from .integral import Integral
 
 
+class NoSuchPoint(ArgumentError, IndexError):
+    """Receivers have no such point."""
+
+
 class Receivers(Fixed):
     """Traces recorded by a simulation; made by ``sim.add_receivers``.
 
@@ -207,10 +211,10 @@ class Receivers(Fixed):
     def _some(self, which: Any) -> Receivers:
         try:
             rows = np.atleast_1d(np.arange(len(self))[which])
-        except IndexError:
+        except (IndexError, ValueError, TypeError, OverflowError):
             rows = np.empty((0, 0))
         if rows.ndim != 1:
-            raise IndexError(
+            raise NoSuchPoint(
                 f"receivers[{which!r}]: there are {len(self)} points; expected a number, a slice or a list "
                 f"of numbers, or the name of a field, one of {list(self.fields)}"
             )
