@@ -79,7 +79,7 @@ def nothing():
     raise OSError("no screen")
 if first:
     import matplotlib.pyplot
-    matplotlib.pyplot.subplots = lambda **_: nothing()
+    matplotlib.pyplot.subplots = lambda *_, **__: nothing()
 all_raise((unda.Error, OSError), "no screen", lambda: sim.plot_slice("p", x=0.5))
 sim.step(1)  # a failure is over once all have raised
 """

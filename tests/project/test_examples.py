@@ -29,11 +29,13 @@ def test_first_wave_agrees_with_the_exact_traces(tmp_path):
     assert (tmp_path / "first_wave.png").stat().st_size > 10000
 
 
+@pytest.mark.slow  # by default its notebook says the same
 def test_convergence_has_its_orders(tmp_path):
     assert "N = 2" in run(tmp_path, "convergence.py", "--quick")
     assert (tmp_path / "convergence.png").stat().st_size > 5000
 
 
+@pytest.mark.slow  # tests/commands/test_sweep.py goes on from caches
 def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
     first = run(tmp_path, "parameter_sweep.py", "--quick")
     assert len(list((tmp_path / "sweep_cache").glob("*.pkl"))) == 6
@@ -87,6 +89,7 @@ def test_a_sphere_scatters_as_mie_said(tmp_path):
     assert (tmp_path / "pec_scattering.png").stat().st_size > 20000
 
 
+@pytest.mark.slow  # survey_segy.py has the same model
 def test_a_shot_has_its_direct_wave_its_gather_and_its_film(tmp_path):
     assert "relative error of each trace in water" in run(tmp_path, "shot_gather.py", "--quick")
     assert (tmp_path / "shot_gather.npz").is_file()
@@ -94,6 +97,7 @@ def test_a_shot_has_its_direct_wave_its_gather_and_its_film(tmp_path):
     assert (tmp_path / "shot_gather.gif").stat().st_size > 20000
 
 
+@pytest.mark.slow  # four_methods.py has both
 def test_two_methods_have_the_same_traces(tmp_path):
     assert run(tmp_path, "two_methods.py", "--quick").count("misfit") == 3
     with np.load(tmp_path / "two_methods.npz") as found:
@@ -172,6 +176,7 @@ def test_unda_can_be_called_from_c(tmp_path):
         "pec_scattering.py",
         "shot_gather.py",
         "survey_segy.py",
+        "focused_ultrasound.py",
         "dielectric_sphere.py",
         "two_methods.py",
         "four_methods.py",

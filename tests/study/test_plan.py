@@ -55,7 +55,7 @@ def five_percent():
 
 
 SOME = [
-    pytest.param(name, marks=[] if name in ("FD scalar",) else pytest.mark.slow)
+    pytest.param(name, marks=[] if name == "FD scalar" else pytest.mark.slow)
     for name in sorted(KINDS["acoustic"])
 ]
 
