@@ -44,7 +44,9 @@ def as_map(peak):
     import xarray
 
     about = {"units": "Pa", "long_name": "peak pressure"}
-    return xarray.DataArray(peak.values, dict(zip("xyz", peak.axes, strict=True)), tuple("xyz"), "peak", about)
+    return xarray.DataArray(
+        peak.values, dict(zip("xyz", peak.axes, strict=True)), tuple("xyz"), "peak", about
+    )
 
 
 def draw(maps, name):
