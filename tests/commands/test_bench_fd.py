@@ -61,7 +61,9 @@ def test_staggered_schemes_have_a_row_for_each_medium_and_layer(tmp_path, device
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("word", "rows"), [("3", 3), ("auto", None), ("none", None)])
+@pytest.mark.parametrize(
+    ("word", "rows"), [pytest.param("3", 3, marks=pytest.mark.slow), ("auto", None), ("none", None)]
+)
 def test_a_row_says_what_window_there_was(tmp_path, monkeypatch, word, rows):
     few = partial(fd_case.measure, options={"levels": 8}, receivers=2)  # the stand-in takes its time
     monkeypatch.setattr(bench_fd, "measure", few)

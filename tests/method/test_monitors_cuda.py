@@ -52,7 +52,9 @@ PARTS = {name: CASES[name] for name in ("tet", "scalar", "staggered")} | {
 }
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "staggered")) for name in PARTS]
+)
 def test_parts_have_the_bits_of_one(name):
     make, options, field = PARTS[name]
     one, cut = make(**options, device="cuda"), make(**options, device=["cuda:0"] * 2)
