@@ -629,7 +629,7 @@ MUTATIONS = [
     ("csrc/solver/source.c", "a * unit <= most", "a <= most"),
     ("python/unda/method/norms.py", "2 * sim.degree + 2", "1"),
     # runs, their clock and their samples
-    ("python/unda/method/simulation.py", "- self.t) / self.dt - 1e-9)", "- self.t) / self.dt)"),
+    ("python/unda/method/simulation_run.py", "- self.t) / self.dt - 1e-9)", "- self.t) / self.dt)"),
     ("python/unda/method/_run_control.py", "self._seen and exc[0] is None", "self._seen"),
     ("python/unda/method/_run_control.py", "and not old._goes_on(here)", "and False"),
     ("csrc/mesh/periodic.c", "MATCH * from->edge[v] + slack", "MATCH * from->edge[v]"),
