@@ -380,7 +380,9 @@ static unda_status new_pairs(const struct fd *fd, const unda_source *given, int6
     for (int f = 0; f < FD_MAX_FIELD; f++)
         source->first[f + 1] =
             source->first[f + 1] > source->first[f] ? source->first[f + 1] : source->first[f];
-    return fd_check_range(fd, "what a unit of the source adds to fields", 1, &source->most);
+    return source->most == 0
+               ? UNDA_OK
+               : fd_check_range(fd, "what a unit of the source adds to fields", 1, &source->most);
 }
 
 static unda_status new_nodes(unda_solver *s, void **out, const unda_source *given)
