@@ -152,9 +152,10 @@ class IncidentLine:
         self._lag = {name: self._column._scheme.lag(name) for name in self.fields}
         self._drive(wave, unit, speed)
         self._listen()
-        self._known: list[tuple[int, int, np.ndarray]] = []  # steps and values of the last calls
+        self._known: list[tuple[int, int, list[np.ndarray]]] = []  # steps and values of the last calls
         self._begun: float | None = None  # the simulation's start
         self._step = 0  # of the simulation, at which the column's clock was set to 0
+        self._before_now: list[np.ndarray] = []  # each field one step before that
 
     # ---- the column ----
 
@@ -223,7 +224,15 @@ class IncidentLine:
     # ---- values ----
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        """Return the values (num_time, width) that steps from these consecutive times on take.
+        """Return the values (num_time, width) that steps from these consecutive times on take."""
+        parts = [
+            samples[2:] if self._lag[name] else samples[1:-1]
+            for name, samples in zip(self.fields, self.samples(times), strict=True)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def samples(self, times: np.ndarray) -> list[np.ndarray]:
+        """Return each field (num_time + 2, num), from a step before the first of consecutive times on.
 
         A call that was interrupted before its steps were taken comes again, and a simulation may go on from
         a file: then the column begins again, at the simulation's first step.
@@ -231,32 +240,34 @@ class IncidentLine:
         start = self._start()
         if start != self._begun:
             self._begin(start)
-        step = int(np.rint((times[0] - start) / self._scene.dt)) if len(times) else 0
-        for first, num, values in self._known:
+        step = int(np.rint((times[0] - start) / self._scene.dt)) if len(times) else self._step
+        for first, num, samples in self._known:
             if (first, num) == (step, len(times)):
-                return values
+                return samples
         if self._step > step:
             self._begin(start)
         while self._step < step:
             self._advance(min(step - self._step, 1000))
-        values = self._advance(len(times))
-        self._known = [*self._known[1 - _KEPT :], (step, len(times), values)]
-        return values
+        samples = self._advance(len(times))
+        self._known = [*self._known[1 - _KEPT :], (step, len(times), samples)]
+        return samples
 
     def _begin(self, start: float) -> None:
         self._column.set(t=0.0)
         self._begun, self._step, self._known = start, 0, []
+        self._before_now = [np.zeros(self.num, self._scene.dtype) for _ in self.fields]
 
-    def _advance(self, n: int) -> np.ndarray:
-        """Run n steps of the column; return the values that they start from, v and H in their middle."""
-        column, values = self._column, np.empty((n, len(self.fields), self.num))
+    def _advance(self, n: int) -> list[np.ndarray]:
+        """Run n steps of the column; return its samples, after that of the step before."""
+        column = self._column
         column.step(n)
-        for i, (name, rec) in enumerate(zip(self.fields, column.receivers, strict=True)):
-            samples = rec[name].T
-            values[:, i] = samples[1:] if self._lag[name] else samples[:-1]
+        samples = []
+        for before, name, rec in zip(self._before_now, self.fields, column.receivers, strict=True):
+            samples.append(np.concatenate([before[None], rec[name].T]))
+        self._before_now = [one[n].copy() for one in samples]
         self._step += n
         column._begin_at(0.0, column.fields)
-        return values.reshape(n, self.width)
+        return samples
 
 
 def start_of(sim: Any) -> Callable[[], float]:

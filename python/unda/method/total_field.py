@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError
-from ..problem.boundary import WALLS
 from ..problem.grid import SIDES, chunks
 from ..problem.incident import ALLOWED, PlaneWave, left_by
 from ..problem.medium import Medium
 from .incident_line import IncidentLine, Scene, SurfaceSource, add_nodes, start_of
+from .rounded_surface import Folded, RoundedSurface
 
 
 class _Box(NamedTuple):
@@ -64,12 +64,16 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         scene, wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
         origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
     )  # fmt: skip
-    first, field, node, weight = _surface(sim, box, axis, scene, line)
-    sim._points._same("plane waves", node, weight)
-    added = [(SurfaceSource(wave), line)] * line.width
+    amplitude: Any = line
+    if scene.scheme == "scalar" and scene.dtype == np.float32:
+        amplitude, given = _rounded(sim, box, axis, scene, line)
+    else:
+        given = _surface(sim, box, axis, scene, line)
+    sim._points._same("plane waves", *given)
+    added = [(SurfaceSource(wave), amplitude)] * amplitude.width
     sim._solver.waves.append((wave, solution, 0))
     try:
-        add_nodes(sim, first, field, node, weight, added)
+        add_nodes(sim, *given, added)
     except ArgumentError:
         sim._solver.waves.pop()
         raise
@@ -109,11 +113,8 @@ def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
     high = np.floor(grid.locate([upper])[0] + near).astype(int)
     last, ends = np.array(grid.shape) - 1, [True, True, True]
     for a, name in enumerate("xyz"):
-        sides = [sim._sides[side] for side in SIDES[2 * a : 2 * a + 2]]
-        whole = low[a] <= 0 and high[a] >= last[a]
-        if whole and a != along and all(side in WALLS for side in sides if isinstance(side, str)) and all(
-            isinstance(side, str) for side in sides
-        ):
+        layers = not all(isinstance(sim._sides[side], str) for side in SIDES[2 * a : 2 * a + 2])
+        if low[a] <= 0 and high[a] >= last[a] and a != along and not layers:
             ends[a], low[a], high[a] = False, 0, last[a]
         elif high[a] < low[a] + 1 or low[a] < half or high[a] > last[a] - half:
             h, o = grid.spacing[a], grid.origin[a]
@@ -244,3 +245,37 @@ def _each_value(
     field, node = (np.concatenate([one, np.zeros(len(unused), one.dtype)])[order] for one in (field, node))
     weight = np.concatenate([weight, np.zeros(len(unused))])[order]
     return np.searchsorted(tap[order], np.arange(num + 1)), field, node, weight
+
+
+# ---- the scalar scheme in float32 ----
+
+
+def _rounded(
+    sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine
+) -> tuple[RoundedSurface, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    inside = [box.inside(a, False, np.arange(n)) for a, n in enumerate(sim.grid.shape)]
+    surface = RoundedSurface(line, _weights(sim, scene), inside, box.ends, along)
+    number, node = surface.terms
+    order = np.lexsort((node, number))
+    number, node = number[order], node[order]
+    first = np.searchsorted(number, np.arange(surface.width + 1))
+    return surface, (first, np.zeros(len(node), np.int32), node, np.ones(len(node)))
+
+
+def _weights(sim: Any, scene: Scene) -> Folded:
+    """Return the weights of a step, read off a step; split ones with a medium whose k is 1."""
+    half, split = scene.order // 2, scene.varies or scene.dt < 0.1 * sim.dt_stable
+    c = float(scene.medium.scalar()["c"])
+    h = min(h for h, flat in zip(scene.spacing, scene.flat, strict=True) if not flat)
+    probe = scene
+    if split:
+        probe = scene._replace(medium=type(scene.medium)(rho=1.0, c=h / scene.dt), varies=True)  # type: ignore[call-arg]
+    weight = np.zeros((3, half), np.float32)
+    for *_, offset, value in _responses(probe, ("p",)):
+        for a in range(3):
+            if offset[a] > 0:
+                weight[a, offset[a] - 1] = value
+    total = 2.0 * float(weight.sum(dtype=np.float64))
+    if not split:
+        return Folded(weight, np.float32(2.0 - total), None)
+    return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))
