@@ -45,6 +45,8 @@ class Scene(NamedTuple):
         That of the wave, everywhere.
     varies : bool
         Whether the simulation's medium is given node by node, for which the scalar scheme has other weights.
+    device : str
+        Where it runs.
     """
 
     medium: Medium
@@ -55,6 +57,7 @@ class Scene(NamedTuple):
     order: int
     dt: float
     dtype: np.dtype[Any]
+    device: str = "cpu"
 
     def made(self, shape: tuple[int, ...], origin: tuple[float, ...], sides: dict[str, Any]) -> Any:
         """Return a simulation on a grid of this shape."""
@@ -68,7 +71,8 @@ class Scene(NamedTuple):
             })  # fmt: skip
         return FD(
             Grid(shape, self.spacing, origin=origin), medium, order=self.order, scheme=self.scheme,  # type: ignore[arg-type]
-            boundary=sides, dt=self.dt, dtype=self.dtype, device="cpu", threads=1, allow_unstable=True,
+            boundary=sides, dt=self.dt, dtype=self.dtype, device=self.device, allow_unstable=True,
+            kernel="step", threads=1 if self.device == "cpu" else None,
         )  # fmt: skip
 
 
@@ -124,6 +128,8 @@ class IncidentLine:
 
     Attributes
     ----------
+    device : str
+        Where the column is.
     width : int
         Number of values: those of fields one after the other, at the nodes of the line.
     numbers : ndarray of int
@@ -137,6 +143,7 @@ class IncidentLine:
         self.fields, self.low, self.num = tuple(unit), low, high - low + 1
         self.width = len(self.fields) * self.num
         self.numbers = np.arange(self.width)
+        self.device = scene.device
         self._scene, self._axis, self._sign, self._start = scene, axis, sign, start
         self._f = wrap(wave.f, scene.dt)
         self.fmax = self._f.fmax
@@ -229,7 +236,7 @@ class IncidentLine:
             samples[2:] if self._lag[name] else samples[1:-1]
             for name, samples in zip(self.fields, self.samples(times), strict=True)
         ]
-        return np.concatenate(parts, axis=1)
+        return np.concatenate(parts, axis=1, dtype=np.float64)
 
     def samples(self, times: np.ndarray) -> list[np.ndarray]:
         """Return each field (num_time + 2, num), from a step before the first of consecutive times on.

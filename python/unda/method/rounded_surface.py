@@ -41,6 +41,15 @@ def _fma(a: Any, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return (np.float64(a) * b.astype(np.float64) + c).astype(np.float32)
 
 
+def _flushed(values: np.ndarray) -> np.ndarray:
+    """Return subnormal numbers as 0, as CPUs have them: parallel.h."""
+    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)
+
+
+def _kept(values: np.ndarray) -> np.ndarray:
+    return values
+
+
 class RoundedSurface:
     """What is added, and the nodes that take it.
 
@@ -68,6 +77,7 @@ class RoundedSurface:
     ) -> None:
         self._line, self._weights, self._along = line, weights, along
         self.fmax, half = line.fmax, weights.weight.shape[1]
+        self._normal = _flushed if line.device == "cpu" else _kept
         at = np.arange(line.low, line.low + line.num)
         self._inside = _shifted(inside[along], at)
         sorts: dict[_Sort, list[tuple[np.ndarray, ...]]] = {}
@@ -111,29 +121,25 @@ class RoundedSurface:
         """Return the amplitudes (num_time, width) of steps from these consecutive times on."""
         (samples,) = self._line.samples(times)
         before, now, after = samples[:-2], samples[1:-1], samples[2:]
-        half = self._weights.weight.shape[1]
+        half, normal = self._weights.weight.shape[1], self._normal
         pad = np.zeros((len(now), half), np.float32)
         known = np.concatenate([pad, np.where(self._inside, now, np.float32(0)), pad], axis=1)
         num, along = self._line.num, []
         for m in range(1, half + 1):
-            along.append(known[:, half - m : half - m + num] + known[:, half + m : half + m + num])
+            along.append(normal(known[:, half - m : half - m + num] + known[:, half + m : half + m + num]))
         found = []
         for sort in self._sorts:
             zero = np.zeros_like(now)
-            center, sum_ = now if sort.inside else zero, zero
-            sum_ = self._weights.center * center
+            center = now if sort.inside else zero
+            sums = normal(self._weights.center * center)
             for a, taps in enumerate(sort.taps):
-                for m in range(half):
-                    if self._weights.weight[a, m] == 0:
-                        continue
-                    if taps is None:
-                        pair = along[m] if sort.along else zero
-                    else:
-                        pair = np.float32(taps[m]) * now
-                    sum_ = _fma(self._weights.weight[a, m], pair, sum_)
+                for m, weight in enumerate(self._weights.weight[a]):
+                    if weight != 0 and (taps is None or taps[m]):
+                        pair = np.float32(taps[m]) * now if taps else along[m] if sort.along else zero
+                        sums = normal(_fma(weight, pair, sums))
             if self._weights.speed is not None:
-                sum_ = _fma(self._weights.speed, sum_, center + center)
-            found.append(before - sum_ if sort.inside else -sum_)
+                sums = normal(_fma(self._weights.speed, sums, center + center))
+            found.append(normal(before - sums) if sort.inside else -sums)
         found.append(after)
         return np.concatenate(found, axis=1)[:, self._used].astype(np.float64)
 

@@ -60,12 +60,13 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         medium, bool(sim.config["scheme"] == "scalar" and sim._material.row is None), sim.grid.spacing,
         flat, sim.config["scheme"], sim.order, sim.dt, sim.dtype,
     )  # fmt: skip
+    rounded = scene.scheme == "scalar" and scene.dtype == np.float32
     line = IncidentLine(
-        scene, wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
+        scene._replace(device=_device(sim) if rounded else "cpu"), wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
         origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
     )  # fmt: skip
     amplitude: Any = line
-    if scene.scheme == "scalar" and scene.dtype == np.float32:
+    if rounded:
         amplitude, given = _rounded(sim, box, axis, scene, line)
     else:
         given = _surface(sim, box, axis, scene, line)
@@ -279,3 +280,7 @@ def _weights(sim: Any, scene: Scene) -> Folded:
     if not split:
         return Folded(weight, np.float32(2.0 - total), None)
     return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))
+
+
+def _device(sim: Any) -> str:
+    return str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
