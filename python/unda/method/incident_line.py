@@ -21,7 +21,7 @@ from ..problem.layer import CPML
 from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
 
-_LAYER = CPML(40, R0=1e-9)
+_LAYER = CPML(80, R0=1e-8)  # returns less than 1e-6 of a pulse
 _KEPT = 3  # ends of the last calls
 
 
@@ -134,6 +134,8 @@ class IncidentLine:
         Number of values: those of fields one after the other, at the nodes of the line.
     numbers : ndarray of int
         Column of each source of the library.
+    enters : float
+        Coordinate at which the wave is that of a medium without a grid [m]: some nodes before the box.
     """
 
     def __init__(
@@ -190,8 +192,8 @@ class IncidentLine:
             each = speed * scene.dt / h * (2 * m - 1) * first_weights(half)
             places, weights = np.r_[center - m + 1, center + m], np.r_[each, each]
         step = scene.dt * (self._lag[driven[0]] + 0.5 if scene.scheme != "scalar" else 0.0)
-        x = column.grid.origin[self._axis] + (center + offset) * h
-        self._shift = step - self._sign * x / speed
+        self.enters = column.grid.origin[self._axis] + (center + offset) * h
+        self._shift = step - self._sign * self.enters / speed
         order = np.argsort(places)
         across = [np.arange(n) for n in column.grid.shape]
         across[self._axis] = places[order]

@@ -182,6 +182,8 @@ class PlaneWave(Fixed):
         -------
         Driven
         """
+        if self.box is not None:
+            raise ArgumentError("the wave has box=, of a grid; on a mesh give region= or scatterer=")
         surface = _Surface(mesh, boundaries)
         if self.region is not None:
             elem, face, sign = surface.of_region(self.region)
