@@ -3,13 +3,13 @@
 
 The sphere of ``dielectric_sphere.py`` on a regular grid: Yee's scheme, its cross-section against Mie's.
 
-Nodes in a box around the sphere hold the total field, those around it the scattered one, into which less than
-1e-6 of the wave leaks without a sphere. The spectrum on a larger box becomes the field far away. A node has the mean
-permittivity of its cell, and the scheme takes harmonic means between nodes along E. A grid knows the surface to
-within a cell, half a cell to either side; Mie's cross-sections of spheres whose radius is half a cell smaller and
-larger say beforehand what that may do, and the run must stay within.
+Nodes in a box around the sphere hold the total field, those around it the scattered one, into which less
+than 1e-6 of the wave leaks without a sphere. The spectrum on a larger box becomes the field far away. A
+node has the mean permittivity of its cell, and the scheme takes harmonic means between nodes along E. A
+grid knows the surface to within a cell, half a cell to either side; Mie's cross-sections of spheres whose
+radius is half a cell smaller and larger say beforehand what that may do, and the run must stay within.
 Writes dielectric_sphere_grid.npz and, where matplotlib is installed, dielectric_sphere_grid.png.
-Sample run: python examples/dielectric_sphere_grid.py        (--quick: 10 cells a radius for 16, for the tests)
+Sample run: python examples/dielectric_sphere_grid.py   (--quick: 10 cells a radius for 16, for the tests)
 """
 
 import argparse
@@ -43,7 +43,9 @@ def simulate(cells):
     half = cells + 4 + 5 + 5  # receivers take four nodes to each side
     grid = unda.Grid([2 * half + 1] * 3, h, origin=[-half * h] * 3)
     medium = unda.Maxwell(eps=sphere_on(grid), mu=1.0)
-    sim = unda.FD(grid, medium, scheme="staggered", order=ORDER, boundary={"*": "absorbing"}, fmax=2.5 * FREQUENCY)
+    sim = unda.FD(
+        grid, medium, scheme="staggered", order=ORDER, boundary={"*": "absorbing"}, fmax=2.5 * FREQUENCY
+    )
     box = ([-total] * 3, [total] * 3)
     sim.add_source(unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, box=box))
     sim.set(t=PULSE.span[0] - 2 * total)  # before the wave is there
@@ -68,7 +70,7 @@ def mie(theta, phi, radius=RADIUS):
 
 
 def draw(sim, theta, found, exact, name):
-    """Draw the field at y = 0 as the wave passes, and both cuts of the cross-section, the exact ones dashed."""
+    """Draw the field at y = 0, and both cuts of the cross-section, the exact ones dashed."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -85,13 +87,15 @@ def draw(sim, theta, found, exact, name):
     left.plot(RADIUS * np.cos(angle), RADIUS * np.sin(angle), "k", lw=0.8)
     total = RADIUS + 4 * sim.grid.spacing[0]
     left.plot(total * np.array([-1, 1, 1, -1, -1]), total * np.array([-1, -1, 1, 1, -1]), "k:", lw=0.8)
-    left.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="E_x at y = 0: total in the dotted box, scattered around it")
+    left.set(aspect="equal", xlabel="x [m]", ylabel="z [m]")
+    left.set_title("E_x at y = 0: total in the dotted box, scattered around it")
     figure.colorbar(image, ax=left, label="V/m")
     for i, cut in enumerate(CUTS):
         right.semilogy(np.degrees(theta), found[i], lw=2, label=cut)
         right.semilogy(np.degrees(theta), exact[i], "k--", lw=0.9, label=None if i == 0 else "Mie")
     right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m2]", xlim=(0, 180))
-    right.set_title(f"radius times wavenumber = {SIZE:g}, index 1.5, {RADIUS / sim.grid.spacing[0]:.0f} cells a radius")
+    cells = RADIUS / sim.grid.spacing[0]
+    right.set_title(f"radius times wavenumber = {SIZE:g}, index 1.5, {cells:.0f} cells a radius")
     right.legend()
     figure.savefig(name, dpi=110)
     print("wrote", name)

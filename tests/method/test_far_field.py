@@ -52,7 +52,7 @@ def test_a_sphere_has_its_cross_section(size, sphere):
 
 @pytest.mark.parametrize("size", [0.3, 3.0, 12.0])
 def test_a_box_around_has_the_cross_section_of_a_sphere_around(size):
-    """Of a box with three different edges, its middle beside the sphere's; not of a face that is turned around."""
+    """Of a box with three different edges, beside the sphere's middle; not with a face turned around."""
     solution = mie(size, sphere=unda.Maxwell(eps=4.0, mu=1.2))
     box = CENTER - np.array([1.3, 1.5, 1.35]), CENTER + np.array([1.45, 1.3, 1.6])
     surface = unda.FarField(AROUND, frequency=size / K / (2 * np.pi), box=box)
@@ -77,7 +77,9 @@ def test_a_surface_is_a_sphere_or_a_box():
     ):
         with pytest.raises(ArgumentError, match=says):
             unda.FarField(AROUND, frequency=1.0, **given)
-    assert "box=((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))" in repr(unda.FarField(AROUND, frequency=1.0, box=((0,) * 3, (1,) * 3)))
+    assert "box=((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))" in repr(
+        unda.FarField(AROUND, frequency=1.0, box=((0,) * 3, (1,) * 3))
+    )
 
 
 def test_the_amplitude_is_the_field_far_away_phase_included():

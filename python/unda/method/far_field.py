@@ -21,10 +21,10 @@ Complex = NDArray[np.complex128]
 class FarField:
     """A surface around all radiating sources, and the far field of its waves: a sphere, or a box on a grid.
 
-    Far from it E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as exp(-i omega t). Waves that
-    come in from outside the surface, as from absorbing boundaries, do not count. Where a `PlaneWave` comes in, the
-    surface is in the scattered field: on a grid its points are four cells or more from the box of the total field
-    and from layers, since receivers take eight nodes along each axis.
+    Far from it E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as exp(-i omega t).
+    Waves that come in from outside the surface, as from absorbing boundaries, do not count. Where a
+    `PlaneWave` comes in, the surface is in the scattered field: on a grid its points are four cells or more
+    from the box of the total field and from layers, since receivers take eight nodes along each axis.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class FarField:
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous, not Maxwell or conducts, radius or frequency are not positive, neither or
-        both of radius and box are given, or the box has no volume.
+        If the medium is not homogeneous, not Maxwell or conducts, radius or frequency are not positive,
+        neither or both of radius and box are given, or the box has no volume.
 
     References
     ----------
@@ -121,8 +121,9 @@ class FarField:
     def _faces(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Make a Gauss rule on each face: along an edge L phases turn by up to 2 k L.
 
-        n points integrate exp(2 i k x) over L as well as its Legendre series converges, from degree k L on; 14
-        more take a factor of 1e5 off fields whose singularities are 0.2 L away (Trefethen 2013, chapter 19).
+        n points integrate exp(2 i k x) over L as well as its Legendre series converges, from degree k L on;
+        14 more take a factor of 1e5 off fields whose singularities are 0.2 L away (Trefethen 2013, chapter
+        19).
         """
         middle, half = (lower + upper) / 2.0, (upper - lower) / 2.0
         if not (half > 0.0).all():
