@@ -268,6 +268,27 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     given.num_cell = 1;
     given.rates = &nan;
     CALL(unda_solver_add_source(solver, &given, &index));
+    static const int64_t nodes[4] = {1, 0, -1, (int64_t)NX * NY * NZ};
+    static const int32_t fields[3] = {0, 0, 99};
+    given = (unda_source){
+        .size_bytes = sizeof given, .num_cell = 1, .node = nodes, .field = fields, .weight = &nan};
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.weight = twice[0];
+    given.field = fields + 2;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.field = NULL;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.field = fields;
+    given.node = nodes + 2;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.node = nodes + 3;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.node = nodes;
+    given.num_cell = 2;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.num_cell = 1;
+    given.places = outside;
+    CALL(unda_solver_add_source(solver, &given, &index));
     CALL(unda_solver_add_receivers(solver, &receivers, &index));
     receivers.first = first;
     receivers.weights = &rate;

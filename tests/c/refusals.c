@@ -484,6 +484,7 @@ static void refuse_points(unda_solver *solver)
                unda_error());                                                                                \
     } while (0)
     SOURCE(size_bytes = 8);
+    SOURCE(node = elems); /* on a mesh */
     SOURCE(num_cell = 0);
     SOURCE(num_cell = INT64_MAX);
     SOURCE(elem = NULL);
