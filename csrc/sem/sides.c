@@ -120,8 +120,9 @@ static unda_status check_layers(const struct sem *sem, const unda_solver_options
     }
     for (int64_t i = 0; i < o->num_damped * sem->space.num_node; i++)
         if (!(o->damping[i] >= 0 && isfinite(o->damping[i])))
-            FAIL(UNDA_ERR_ARG, "damping is %g at node %lld of element %lld, expected 0 or more", o->damping[i],
-                 (long long)i % sem->space.num_node, (long long)o->damped_elem[i / sem->space.num_node]);
+            FAIL(UNDA_ERR_ARG, "damping is %g at node %lld of element %lld, expected 0 or more",
+                 o->damping[i], (long long)i % sem->space.num_node,
+                 (long long)o->damped_elem[i / sem->space.num_node]);
     return UNDA_OK;
 }
 

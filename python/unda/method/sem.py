@@ -187,7 +187,7 @@ class SEM(MeshSimulation):
             "degree": self.degree,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
-            "boundary": self._boundaries.words,
+            "boundary": self._boundaries.to_config(),
         }
         if team is not None:
             own["team"] = {"devices": list(team.devices), "transport": team.transport}
