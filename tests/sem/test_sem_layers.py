@@ -206,3 +206,23 @@ def test_other_methods_and_assemblies_refuse_them():
     ):
         with pytest.raises(ArgumentError):
             unda.Damping(**given)
+
+
+def test_check_says_what_layers_return_and_what_is_in_them():
+    mesh = unda.box_mesh((0, 0, 0), (4, 1, 1), (8, 2, 2), shape="hex")
+    found = {}
+    for thickness in (2.0, 0.5):
+        layer = unda.Damping(thickness=thickness, f0=1.0)
+        sim = unda.SEM(
+            mesh, unda.Acoustic(rho=1.0, c=1.0), boundary={"xmax": layer, "*": "rigid"}, device="cpu"
+        )
+        sim.add_source(unda.VolumeInjection((1.0, 0.3, 0.4), unda.ricker(1.0)))
+        sim.add_receivers([(3.0, 0.3, 0.4), (0.5, 0.3, 0.4)])
+        found[thickness] = repr(sim.check())
+    assert (
+        "note: the layer at xmax is 1.8 wavelengths thick at 0.901 Hz, of which it returns up to 2"
+        in found[2.0]
+    )
+    assert "warning: 1 receivers are in damping layers" in found[2.0]
+    assert "warning: the layer at xmax is 0.5 wavelengths thick" in found[0.5]
+    assert "in damping layers" not in found[0.5]
