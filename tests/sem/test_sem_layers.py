@@ -220,9 +220,9 @@ def test_check_says_what_layers_return_and_what_is_in_them():
         sim.add_receivers([(3.0, 0.3, 0.4), (0.5, 0.3, 0.4)])
         found[thickness] = repr(sim.check())
     assert (
-        "note: the layer at xmax is 1.8 wavelengths thick at 0.901 Hz, of which it returns up to 2"
+        "note: the layer at xmax is 1.8 wavelengths thick at 0.901 Hz, of which it returns up to 3"
         in found[2.0]
     )
-    assert "warning: 1 receivers are in damping layers" in found[2.0]
-    assert "warning: the layer at xmax is 0.5 wavelengths thick" in found[0.5]
+    assert "warning: 1 of 2 receivers are in damping layers" in found[2.0]
+    assert "warning: the layer at xmax is 0.45 wavelengths thick" in found[0.5]
     assert "in damping layers" not in found[0.5]

@@ -59,9 +59,7 @@ def _layers(sim: Any, report: Report) -> None:
         x = np.concatenate([np.empty((0, 3)), *places])
         depth = sum((layer.depth(x) for layer in layers.values()), np.zeros(len(x)))
         if (depth > 0.0).any():
-            report.warnings.append(
-                f"{int((depth > 0.0).sum())} {what} are in damping layers, which damp waves there"
-            )
+            report.warnings.append(f"{int((depth > 0.0).sum())} of {len(x)} {what} are in damping layers")
     main = (report.fmax or 0.0) / _MAIN
     for name, one in given.items() if main else ():
         wavelengths = np.array([layers[name].thickness * main / fastest])
