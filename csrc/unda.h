@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 28 };
+enum { UNDA_ABI = 29 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -365,6 +365,12 @@ typedef struct unda_solver_options {
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
+    /* SEM: elements of absorbing layers, each once or not at all, and at their nodes the rate d [1/s] by which waves
+     * decay: u'' + 2 d u' in place of u'', of fluids chi'' + 2 d chi'. The scheme is stable for any d >= 0, with the
+     * same largest dt. Not with assembly "atomic". */
+    int64_t num_damped;
+    const int64_t *damped_elem; /* [num_damped] */
+    const double *damping;      /* [num_damped][num_node] */
 } unda_solver_options;
 
 typedef struct unda_solver_info {

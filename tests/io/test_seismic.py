@@ -144,6 +144,13 @@ def test_a_stream_has_each_trace_with_its_time_place_and_unit():
         rec.to_obspy(station="ABCDE")
 
 
+def test_strain_of_a_fibre_and_its_rate_have_codes_of_their_own():
+    """Whether they are written together or each alone."""
+    together = seismic._codes(["strain", "strain_rate"])
+    assert together == {**seismic._codes(["strain"]), **seismic._codes(["strain_rate"])}
+    assert together == {"strain": "STR", "strain_rate": "SRT"}
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_miniseed_has_the_bits_and_the_rate_to_single_precision(tmp_path, dtype):
     """Of 5000 samples 2.1 µs apart, many records: their rounded times must not tear a trace into parts."""

@@ -54,11 +54,11 @@ class SEM(MeshSimulation):
         Materials by cell or node (`Medium`, `per`).
     degree : int
         In each coordinate, 2 to 10.
-    boundary : dict of str to str, optional
+    boundary : dict of str to str or Damping, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
         dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
         0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and shear traction 0).
-        Sides that the mesh joins are "periodic".
+        Sides that the mesh joins are "periodic". Or a `Damping` (thickness=).
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
         dt to runs that are compared.
@@ -106,8 +106,8 @@ class SEM(MeshSimulation):
 
     Notes
     -----
-    Stresses jump between cells. A state that is set is an interpolant, whose accelerations, and so the
-    pressure of fluids, have errors of a lower order. More in docs/sem.md.
+    Stresses jump between cells. A state that is set is an interpolant, whose accelerations have errors of a
+    lower order. More in docs/sem.md.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class SEM(MeshSimulation):
             "degree": self.degree,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
-            "boundary": self._boundaries.words,
+            "boundary": self._boundaries.to_config(),
         }
         if team is not None:
             own["team"] = {"devices": list(team.devices), "transport": team.transport}

@@ -1,0 +1,159 @@
+"""Damping layers in a mesh: where they are, and the rate of damping at each node.
+
+A side's layer is what lies within its thickness of the side's plane. At the depth x, as a fraction of the
+thickness L,
+
+    d = 2.5 A c / L x^1.5,    R0 = exp(-2 A),
+
+c the fastest speed of the medium: R0 would return at normal incidence if nothing were reflected within. By
+default
+
+    A = 0.35 + 0.2 L f0 / c,
+
+of which least returns of a Ricker pulse up to 60 degrees (`returned`), dashpots behind. Exponents of 1,
+better in layers of a wavelength, and 2, better in those of four, differ by a third. Not here: damping
+itself (csrc/sem/sides.c), the class (layer.py), what is measured (benchmarks/sem_layers.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ArgumentError
+from .boundary import by_name
+from .layer import CPML, Damping
+from .mesh import Mesh
+
+_FLAT = 1e-6  # of the mesh's size: a side in a plane
+_EXPONENT = 1.5
+_WAVELENGTHS = 2.0  # of a layer without f0
+_MOST = 8.0  # wavelengths: A goes no further
+
+
+class Layer(NamedTuple):
+    """A side's layer: its axis, the coordinate of the side, the way inside (1 or -1), and the damping."""
+
+    axis: int
+    side: float
+    inside: int
+    thickness: float
+    largest: float  # d at the side [1/s]
+
+    def depth(self, x: np.ndarray) -> np.ndarray:
+        """Return the depth of coordinates (.., 3) in the layer as a fraction of its thickness, 0 to 1."""
+        from_side = self.inside * (x[..., self.axis] - self.side)
+        return np.clip(1.0 - from_side / self.thickness, 0.0, 1.0)
+
+
+def split(mesh: Mesh, boundary: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Damping]]:
+    """Return the `boundary` keyword of SEM with words alone, and the layers by the name of their sides."""
+    named, rest = by_name(boundary, mesh.boundary_names, "names", "the mesh")
+    joined = {name for pair in mesh.periodic for name in pair}
+    given = {
+        name: named.get(name, rest) for name in mesh.boundary_names if name in named or name not in joined
+    }
+    layers: dict[str, Damping] = {}
+    for name, one in given.items():
+        if not isinstance(one, (Damping, CPML)):
+            continue
+        if name in joined:
+            raise ArgumentError(f"boundary {name!r} is periodic by the mesh, expected no layer there")
+        if isinstance(one, CPML) or one.thickness is None:
+            raise ArgumentError(
+                f"boundary {name!r} has {one!r}; expected unda.Damping(thickness=..): SEM has no matched "
+                "layer, and its layers are given in metres"
+            )
+        layers[name] = one
+    words = {name: "absorbing" if name in layers else one for name, one in given.items()}
+    return {name: word for name, word in words.items() if word is not None}, layers
+
+
+def place(mesh: Mesh, layers: Mapping[str, Damping], fastest: float) -> dict[str, Layer]:
+    """Return where layers are.
+
+    Raises
+    ------
+    ArgumentError
+        A side that is not in a plane across an axis; layers that meet those of the opposite side.
+    """
+    lower, upper = np.array(mesh.lower), np.array(mesh.upper)
+    found = {}
+    for name, one in layers.items():
+        here = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
+        x = mesh.vertices[here.reshape(-1)]
+        spread = np.ptp(x, axis=0)
+        axis, side = int(spread.argmin()), float(np.median(x[:, spread.argmin()]))
+        ends = np.abs(side - np.array([lower[axis], upper[axis]]))
+        room = _FLAT * float((upper - lower).max())
+        if spread[axis] > room or ends.min() > room:
+            raise ArgumentError(
+                f"boundary {name!r} has a layer, but does not lie in a plane x, y or z = constant at an end "
+                f"of the mesh: it reaches over {', '.join(f'{s:.3g}' for s in spread)} m"
+            )
+        thickness = float(one.thickness or 0.0)
+        largest = (_EXPONENT + 1) * strength(one, fastest) * fastest / thickness
+        found[name] = Layer(axis, side, 1 if ends[0] < ends[1] else -1, thickness, largest)
+    for axis in range(3):
+        thick = sum(max((one.thickness for one in found.values() if (one.axis, one.inside) == (axis, inside)),
+                        default=0.0) for inside in (1, -1))  # fmt: skip
+        if thick >= upper[axis] - lower[axis]:
+            raise ArgumentError(
+                f"layers along {'xyz'[axis]} are {thick:.4g} m thick, expected less than the mesh, which has "
+                f"{upper[axis] - lower[axis]:.4g} m: layers are a part of it"
+            )
+    return found
+
+
+def strength(layer: Damping, fastest: float) -> float:
+    """Return A of a layer in a medium whose fastest speed is given [m/s]."""
+    if layer.R0 is not None:
+        return -0.5 * float(np.log(layer.R0))
+    wavelengths = _WAVELENGTHS if layer.f0 is None else (layer.thickness or 0.0) * layer.f0 / fastest
+    return 0.35 + 0.2 * min(wavelengths, _MOST)
+
+
+def rates(mesh: Mesh, degree: int, layers: Mapping[str, Layer]) -> dict[str, Any]:
+    """Return what the library takes of layers: their cells, and d [1/s] at their nodes."""
+    corners = mesh.vertices[mesh.cells]
+    near = np.zeros(mesh.num_elem, bool)
+    for layer in layers.values():
+        near |= layer.depth(corners).max(axis=1) > 0.0
+    cells = np.flatnonzero(near)
+    x = mesh.coordinates(degree)[cells]
+    damping = sum(layer.largest * layer.depth(x) ** _EXPONENT for layer in layers.values())
+    return {"num_damped": len(cells), "damped_elem": cells, "damping": np.ascontiguousarray(damping)}
+
+
+def returned(wavelengths: np.ndarray, strength: float, cosine: float = 1.0) -> np.ndarray:
+    """Return the complex amplitude of plane waves that comes back from layers with dashpots behind.
+
+    Of the Helmholtz equation p'' + (k^2 q^2 - 2 i k d / c) p = 0, q the cosine of the angle of incidence, y
+    = p' / p is carried from the side, y = -i k, to the layer's front, by the Runge-Kutta method of fourth
+    order.
+
+    Parameters
+    ----------
+    wavelengths : numpy.ndarray
+        The layer's thickness in wavelengths of the fastest wave, up to 20.
+    strength : float
+        A; of a wave that is slower than the fastest one by a factor, that many times as much.
+    cosine : float
+    """
+    k, y = 2.0 * np.pi * wavelengths, -2j * np.pi * wavelengths  # lengths in units of the thickness
+    num = 800
+
+    def slope(depth: float, y: np.ndarray) -> np.ndarray:
+        d = (_EXPONENT + 1) * strength * max(depth, 0.0) ** _EXPONENT
+        return np.asarray((k * cosine) ** 2 - 2j * k * d + y**2)  # towards the front
+
+    for i in range(num):
+        begin, middle, end = (1.0 - (i + part) / num for part in (0.0, 0.5, 1.0))
+        one = slope(begin, y)
+        two = slope(middle, y + one / (2 * num))
+        three = slope(middle, y + two / (2 * num))
+        y = y + (one + 2 * two + 2 * three + slope(end, y + three / num)) / (6 * num)
+    z = y / (-1j * k * cosine)
+    return np.asarray((1 - z) / (1 + z))
