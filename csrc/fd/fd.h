@@ -387,15 +387,16 @@ struct fd_tap {
     struct fd_product product;
     double rates[FD_MAX_RATE];
 };
-struct fd_source {
-    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin */
-    bool drives;                     /* some node gains something */
-    double most;                     /* that a unit of amplitude adds to a field */
-    struct fd_tap tap[];
-};
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
     double weight;
+};
+struct fd_source {
+    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin, or the pairs */
+    bool drives;                     /* some node gains something */
+    double most;                     /* that a unit of amplitude adds to a field */
+    struct fd_pair *pair;            /* behind the struct, of a source node by node: ascending; NULL: taps */
+    struct fd_tap tap[];
 };
 /* Calls `take` for each source with what a unit of its amplitude adds to nodes of field f, each node once. */
 typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
