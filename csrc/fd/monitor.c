@@ -11,8 +11,12 @@
 
 static unda_status check(const struct fd *fd, const unda_monitor *given)
 {
-    if (given->field < 0 || given->field >= fd->num_field)
-        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, fd->num_field - 1);
+    TRY(monitor_check_field(given, fd->num_field));
+    for (int i = 1; i < monitor_num_field(given->quantity); i++)
+        for (int a = 0; a < 3; a++)
+            if (fd->field[given->field + i].half[a] != fd->field[given->field].half[a])
+                FAIL(UNDA_ERR_ARG, "monitor: fields %d and %d stand half a cell apart, expected the same places",
+                     given->field, given->field + i);
     for (int a = 0; a < 3; a++)
         if (given->first[a] < 0 || given->num[a] < 1 || given->first[a] > fd->axis[a].num - given->num[a])
             FAIL(UNDA_ERR_ARG,
@@ -86,10 +90,10 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
                                 const struct monitor_sample *sample)
 {
     const struct fd_cpu *t = fd_cpu(piece->part);
-    struct monitor_view view = {.base = (uintptr_t)t->array[m->field],
-                                .value = t->origin,
-                                .stride = {t->stride[0], t->stride[1]},
-                                .step = 1};
+    struct monitor_view view = {
+        .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        view.base[i] = (uintptr_t)t->array[m->field + i];
     monitor_cpu_take(piece, &view, sample);
     return UNDA_OK;
 }
@@ -99,7 +103,7 @@ void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, i
     const unda_solver *whole = fd_whole(s);
     const struct fd_cpu *t = fd_cpu(s);
     struct monitor_view view = {
-        .base = (uintptr_t)array, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+        .base = {(uintptr_t)array}, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int32_t i = 0; i < whole->num_monitor; i++) {
         const struct monitor *m = whole->monitors[i];
         struct monitor_sample sample;
@@ -128,8 +132,9 @@ unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_p
                                  const struct monitor_sample *sample)
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
-    struct monitor_args args = {.q = POINTER(fd_cuda_origin(piece->part, t->array[m->field])),
-                                .stride = {t->plane, t->pitch}};
+    struct monitor_args args = {.stride = {t->plane, t->pitch}};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        args.q[i] = POINTER(fd_cuda_origin(piece->part, t->array[m->field + i]));
     if (fd_cpu(piece->part))
         return fd_cpu_monitor_take(m, piece, sample);
     TRY(cuda_monitor_take(piece, sample, &args));

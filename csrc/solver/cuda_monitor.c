@@ -9,6 +9,9 @@ _Static_assert((int)MONITOR_FREQUENCIES == (int)UNDA_MAX_FREQUENCY, "frequencies
 _Static_assert((int)MONITOR_MAXIMUM == (int)UNDA_MAXIMUM && (int)MONITOR_MINIMUM == (int)UNDA_MINIMUM &&
                    (int)MONITOR_SQUARES == (int)UNDA_SQUARES,
                "statistics of a monitor");
+_Static_assert((int)MONITOR_MINUS == (int)UNDA_MINUS && (int)MONITOR_MINUS_MEAN == (int)UNDA_MINUS_MEAN &&
+                   (int)MONITOR_MAGNITUDE == (int)UNDA_MAGNITUDE,
+               "quantities of a monitor");
 
 struct cuda_monitor {
     struct gpu_stream *stream;
@@ -29,7 +32,7 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
     TRY(gpu_kernel_get(&c->kernel, c->module, "monitor", 0));
-    TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, piece->num_row * m->row * m->num_array * m->bytes,
+    TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
                          ((int64_t)num[0] + num[1] + num[2]) * (int64_t)sizeof *piece->place, "monitors");
@@ -50,11 +53,12 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     const struct cuda_monitor *c = piece->cuda;
     a->sums = POINTER(c->sums);
     a->place = POINTER(c->place);
-    a->num = piece->num_row * piece->num_axis[2];
+    a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
     a->num_y = piece->num_axis[1];
     a->num_z = piece->num_axis[2];
     a->statistic = sample->statistic;
+    a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;
     a->first = sample->first;
     memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);

@@ -53,6 +53,7 @@ bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, st
 {
     int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
     *sample = (struct monitor_sample){.statistic = m->statistic,
+                                      .quantity = m->quantity,
                                       .num_frequency = m->num_frequency,
                                       .wave = m->wave + number * 2 * m->num_frequency};
     return m->inside && (step - m->first) % m->every == 0;
@@ -72,6 +73,7 @@ static unda_status take(unda_solver *s, struct monitor *m)
 {
     double wave[2 * UNDA_MAX_FREQUENCY];
     struct monitor_sample sample = {.statistic = m->statistic,
+                                    .quantity = m->quantity,
                                     .num_frequency = m->num_frequency,
                                     .first = m->num_sample == 0,
                                     .wave = wave};
@@ -98,6 +100,8 @@ static unda_status restart(unda_solver *s, struct monitor *m)
 {
     m->first = s->step;
     m->num_sample = 0;
+    if (s->engine->settle)
+        TRY(s->engine->settle(s));
     return take(s, m);
 }
 
@@ -105,7 +109,7 @@ static unda_status restart(unda_solver *s, struct monitor *m)
 
 static int64_t piece_bytes(const struct monitor *m, const struct monitor_piece *piece)
 {
-    return piece->num_row * m->row * m->num_array * m->bytes;
+    return monitor_num_value(piece) * m->num_array * m->bytes;
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -115,7 +119,8 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
     int64_t num_place = (int64_t)num_axis[0] + num_axis[1] + num_axis[2];
     *p = (struct monitor_piece){.part = part, .num_row = (int64_t)num_axis[0] * num_axis[1]};
     memcpy(p->num_axis, num_axis, sizeof p->num_axis);
-    TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
+    if (!m->move)
+        TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
     TRY(array_own(&m->owned, &p->place, num_place, sizeof *p->place, "monitors"));
     m->num_piece += p->num_row > 0;
     *piece = p;
@@ -124,13 +129,13 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
 
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece)
 {
-    return array_own(&m->owned, &piece->sums, piece->num_row * m->row * m->num_array, m->bytes, "monitors");
+    return array_own(&m->owned, &piece->sums, monitor_num_value(piece) * m->num_array, m->bytes, "monitors");
 }
 
 void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
                       const struct monitor_sample *sample)
 {
-    int64_t all = piece->num_row * piece->num_axis[2];
+    int64_t all = monitor_num_value(piece);
     int32_t threads = parallel_worth(piece->part->options.threads, all, LEAST_SCALAR);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < piece->num_axis[0]; i++)
@@ -144,8 +149,26 @@ void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_vi
                                                                                  end);
 }
 
+/* Array by array, where the method knows where values go. */
+static unda_status move_arrays(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                               const char *in)
+{
+    SCRATCH char *room = NULL;
+    int64_t bytes = monitor_num_value(piece) * m->bytes, all = m->num_row * m->row * m->bytes;
+    TRY(array_try(&room, piece->cuda ? bytes : 0, 1, "monitors"));
+    for (int32_t i = 0; i < m->num_array; i++) {
+        char *sums = piece->cuda ? room : (char *)piece->sums + i * bytes;
+        if (piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, i * bytes, bytes, sums, NULL));
+        m->move(m, piece, sums, out ? out + i * all : NULL, in ? in + i * all : NULL);
+        if (in && piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, i * bytes, bytes, NULL, sums));
+    }
+    return UNDA_OK;
+}
+
 /* Accumulators [array][row] of a piece out, or in, by way of a batch of rows in host memory. */
-static unda_status move_piece(const struct monitor *m, const struct monitor_piece *piece, char *out,
+static unda_status move_rows(const struct monitor *m, const struct monitor_piece *piece, char *out,
                               const char *in)
 {
     enum { BATCH = 4096 };
@@ -167,6 +190,12 @@ static unda_status move_piece(const struct monitor *m, const struct monitor_piec
             TRY(cuda_monitor_move(piece->cuda, done * row, num * row, NULL, room));
     }
     return UNDA_OK;
+}
+
+static unda_status move_piece(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                              const char *in)
+{
+    return (m->move ? move_arrays : move_rows)(m, piece, out, in);
 }
 
 /* ---- the public functions ---- */
@@ -206,6 +235,8 @@ static unda_status check(const unda_monitor *given)
 {
     CHECK_SIZE(given, unda_monitor);
     bool fourier = given->statistic == UNDA_FOURIER;
+    if (given->quantity < UNDA_AS_IT_IS || given->quantity > UNDA_MAGNITUDE)
+        FAIL(UNDA_ERR_ARG, "monitor: quantity %d, expected 0..%d", given->quantity, UNDA_MAGNITUDE);
     if (given->statistic < UNDA_MAXIMUM || given->statistic > UNDA_FOURIER || given->every < 1 ||
         given->every > INT32_MAX || !isfinite(given->lag))
         FAIL(UNDA_ERR_ARG,
@@ -222,11 +253,29 @@ static unda_status check(const unda_monitor *given)
     return UNDA_OK;
 }
 
+unda_status monitor_check_field(const unda_monitor *given, int32_t num_field)
+{
+    int32_t last = num_field - monitor_num_field(given->quantity);
+    if (given->field < 0 || given->field > last)
+        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, last);
+    return UNDA_OK;
+}
+
+unda_status monitor_check_elem(const unda_monitor *given, int64_t num_elem)
+{
+    for (int64_t i = 0; given->elem && i < given->num_elem; i++)
+        if (given->elem[i] < 0 || given->elem[i] >= num_elem || (i && given->elem[i] <= given->elem[i - 1]))
+            FAIL(UNDA_ERR_ARG, "monitor: cell number %lld is %lld, expected cells within 0..%lld that ascend",
+                 (long long)i, (long long)given->elem[i], (long long)num_elem - 1);
+    return UNDA_OK;
+}
+
 static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *given)
 {
     bool extreme = given->statistic < UNDA_SQUARES;
     m->field = given->field;
     m->statistic = given->statistic;
+    m->quantity = given->quantity;
     m->num_frequency = (int32_t)given->num_frequency;
     m->num_array = given->statistic == UNDA_FOURIER ? 2 * m->num_frequency : 1;
     m->bytes = extreme ? s->real_bytes : (int64_t)sizeof(double);

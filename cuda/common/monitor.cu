@@ -12,19 +12,28 @@ static __device__ __forceinline__ long long quotient(const monitor_args &a, long
     return a.num <= 0xffffffffLL ? (long long)((unsigned)i / (unsigned)d) : i / d;
 }
 
-/* The value at three places. */
-static __device__ __forceinline__ REAL value_at(const monitor_args &a, long long x, long long y, long long z)
+/* The value of field i of those taken, at three places. */
+static __device__ __forceinline__ REAL value_at(const monitor_args &a, int i, long long x, long long y, long long z)
 {
 #ifdef LAYOUT
-    return ((const REAL *)a.q)[state_index(a.total, a.num_field, a.num_z, x, (int)z, a.field)];
+    return ((const REAL *)a.q[0])[state_index(a.total, a.num_field, a.num_z, x, (int)z, a.field + i)];
 #else
     bool minus = (x < 0) ^ (y < 0) ^ (z < 0);
     x = x < 0 ? ~x : x;
     y = y < 0 ? ~y : y;
     z = z < 0 ? ~z : z;
-    REAL p = ((const REAL *)a.q)[x * a.stride[0] + y * a.stride[1] + z];
+    REAL p = ((const REAL *)a.q[i])[x * a.stride[0] + y * a.stride[1] + z];
     return minus ? -p : p;
 #endif
+}
+
+static __device__ __forceinline__ REAL sample_at(const monitor_args &a, long long x, long long y, long long z)
+{
+    REAL p = value_at(a, 0, x, y, z);
+    if (a.quantity < MONITOR_MINUS_MEAN)
+        return a.quantity == MONITOR_MINUS ? -p : p;
+    REAL q = value_at(a, 1, x, y, z), r = value_at(a, 2, x, y, z);
+    return a.quantity == MONITOR_MINUS_MEAN ? -(p + q + r) / 3 : (REAL)sqrt(p * p + q * q + r * r);
 }
 
 extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
@@ -34,7 +43,7 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
         return;
     long long row = quotient(a, i, a.num_z), x = quotient(a, row, a.num_y);
     const long long *y = a.place + a.num_x, *z = y + a.num_y;
-    REAL p = value_at(a, a.place[x], y[row - x * a.num_y], z[i - row * a.num_z]);
+    REAL p = sample_at(a, a.place[x], y[row - x * a.num_y], z[i - row * a.num_z]);
     if (a.statistic == MONITOR_MAXIMUM || a.statistic == MONITOR_MINIMUM) {
         REAL *kept = (REAL *)a.sums + i;
         if (a.first || (a.statistic == MONITOR_MAXIMUM ? p > *kept : p < *kept))

@@ -5,9 +5,10 @@
 #include "common/size.h"
 
 enum { MONITOR_FREQUENCIES = 128, MONITOR_MAXIMUM = 0, MONITOR_MINIMUM = 1, MONITOR_SQUARES = 2 };
+enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 
 struct monitor_args {
-    const void *q;          /* a state (cuda/layout), or value (0, 0, 0) of an array of nodes */
+    const void *q[3];       /* a state (cuda/layout), or values (0, 0, 0) of arrays of nodes, of one field or three */
     void *sums;             /* [array][x][y][z]: REAL of maxima and minima, else double */
     const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there */
     long long num;          /* values: num_x num_y num_z */
@@ -15,10 +16,10 @@ struct monitor_args {
     long long total;        /* of elements: nodes of the state */
     int num_x, num_y, num_z;
     int field, num_field; /* of elements */
-    int statistic, num_frequency;
+    int statistic, quantity, num_frequency;
     int first; /* 1: sums have no values yet */
     double wave[2 * MONITOR_FREQUENCIES];
 };
-SIZE_IS(monitor_args, 2136);
+SIZE_IS(monitor_args, 2160);
 
 #endif
