@@ -216,7 +216,7 @@ RUN_SEEN_BY |= {
 RUN_SEEN_BY |= {
     name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
 }
-RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region")}
+RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region", "monitor_field")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
@@ -924,6 +924,13 @@ MUTATIONS = [
     ("csrc/dg/monitor.c", "piece->to[num] = i;", "piece->to[num] = num;"),
     ("csrc/fd/monitor.c", "return sign < 0 ? ~place : place;", "return place;"),
     ("csrc/fd/monitor.c", "x >= fd->begin && x < fd->end", "x > fd->begin && x < fd->end"),
+    ("csrc/solver/monitor.c", "TRY(s->engine->settle(s));", ";"),
+    ("csrc/solver/cpu_monitor.c", "p[i] = -(a[i * step]", "p[i] = (a[i * step]"),
+    ("csrc/sem/monitor.c", "rows->num_node - rows->length;", "rows->num_node;"),
+    ("csrc/sem/monitor.c", "rows->level = solid ? field / 3 :", "rows->level = solid ? field % 3 :"),
+    ("csrc/sem/monitor.c", "rows->device ? rows->device[node] : node", "node"),
+    ("csrc/sem/monitor.c", "rows->sem->kind[local] == rows->kind)", "true)"),
+    ("python/unda/method/monitor_field.py", 'Taken("chi_tt", lib.UNDA_MINUS)', 'Taken("chi_tt", 0)'),
     ("cuda/common/monitor.cu", "minus ? -p : p", "p"),
     ("cuda/common/monitor.cu", "sum += a.num", "sum += a.num_z"),
     ("cuda/common/monitor.cu", "(double)p * (double)p", "(double)(p * p)"),

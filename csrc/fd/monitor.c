@@ -15,7 +15,8 @@ static unda_status check(const struct fd *fd, const unda_monitor *given)
     for (int i = 1; i < monitor_num_field(given->quantity); i++)
         for (int a = 0; a < 3; a++)
             if (fd->field[given->field + i].half[a] != fd->field[given->field].half[a])
-                FAIL(UNDA_ERR_ARG, "monitor: fields %d and %d stand half a cell apart, expected the same places",
+                FAIL(UNDA_ERR_ARG,
+                     "monitor: fields %d and %d stand half a cell apart, expected the same places",
                      given->field, given->field + i);
     for (int a = 0; a < 3; a++)
         if (given->first[a] < 0 || given->num[a] < 1 || given->first[a] > fd->axis[a].num - given->num[a])
@@ -90,8 +91,7 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
                                 const struct monitor_sample *sample)
 {
     const struct fd_cpu *t = fd_cpu(piece->part);
-    struct monitor_view view = {
-        .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    struct monitor_view view = {.value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int i = 0; i < monitor_num_field(m->quantity); i++)
         view.base[i] = (uintptr_t)t->array[m->field + i];
     monitor_cpu_take(piece, &view, sample);

@@ -17,9 +17,9 @@ enum { ROW = 64 };
 /* Of a piece. */
 struct rows {
     const struct sem *sem; /* the part's */
-    int32_t *number; /* [row of nodes]: its number among those of the piece, -1 */
-    int64_t *elem;   /* [elem]: of the part's space, its cells */
-    int64_t *to;     /* [elem]: their numbers among the rows that users see */
+    int32_t *number;       /* [row of nodes]: its number among those of the piece, -1 */
+    int64_t *elem;         /* [elem]: of the part's space, its cells */
+    int64_t *to;           /* [elem]: their numbers among the rows that users see */
     int64_t num_elem, num_node;
     int32_t kind, level, axis, length; /* of a row: ROW, or all nodes where there are fewer */
     const int32_t *device;             /* [node]: its number on the device; NULL: the same */
@@ -135,7 +135,8 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
     for (int64_t i = 0; i < rows->num_elem; i++)
         for (int64_t n = 0; n < m->row; n++) {
             int64_t node = node_of(rows, rows->elem[i], n), row = node / ROW;
-            char *sum = sums + (rows->number[row] * (int64_t)rows->length + node - row_begin(rows, row)) * m->bytes;
+            char *sum =
+                sums + (rows->number[row] * (int64_t)rows->length + node - row_begin(rows, row)) * m->bytes;
             int64_t user = (rows->to[i] * m->row + n) * m->bytes;
             memcpy(out ? out + user : sum, out ? sum : in + user, (size_t)m->bytes);
         }
@@ -148,7 +149,8 @@ unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *g
     int32_t num_part = team ? team->num_part : 1;
     int64_t num_elem = team && !team->rank ? sem_tables(s)->space.num_owned : sem->space.num_owned;
     TRY(monitor_check_field(given, sem->num_field));
-    if (monitor_num_field(given->quantity) == 3 && (given->field % 3 || given->field + 3 > sem->num_field / 9 * 9))
+    if (monitor_num_field(given->quantity) == 3 &&
+        (given->field % 3 || given->field + 3 > sem->num_field / 9 * 9))
         FAIL(UNDA_ERR_ARG, "monitor: three fields from %d on, expected components of a vector of solids",
              given->field);
     TRY(monitor_check_elem(given, num_elem));
@@ -171,7 +173,8 @@ unda_status sem_cpu_monitor_take(const struct monitor *m, const struct monitor_p
     const struct sem_cpu_region *r = &t->region[rows->kind];
     struct monitor_view view = {.stride = {r->dim}, .step = r->dim};
     for (int i = 0; i < monitor_num_field(m->quantity); i++)
-        view.base[i] = (uintptr_t)r->level[rows->level] + (uintptr_t)((rows->axis + i) * piece->part->real_bytes);
+        view.base[i] =
+            (uintptr_t)r->level[rows->level] + (uintptr_t)((rows->axis + i) * piece->part->real_bytes);
     monitor_cpu_take(piece, &view, sample);
     return UNDA_OK;
 }

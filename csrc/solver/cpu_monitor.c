@@ -50,7 +50,8 @@ static void clear(double *sum, int64_t num)
 }
 
 /* apart: accumulators of an array. */
-static void add_values(void *sums, int64_t at, int64_t apart, struct row r, const struct monitor_sample *sample)
+static void add_values(void *sums, int64_t at, int64_t apart, struct row r,
+                       const struct monitor_sample *sample)
 {
     bool extreme = sample->statistic == UNDA_MAXIMUM || sample->statistic == UNDA_MINIMUM;
     if (extreme && sample->first)
@@ -74,7 +75,8 @@ static void add_values(void *sums, int64_t at, int64_t apart, struct row r, cons
 enum { BATCH = 256 };
 
 /* What a sample is of three fields; q: their rows. */
-CLONES static void combine(REAL *restrict p, const struct row *q, int32_t quantity, int64_t first, int64_t num)
+CLONES static void combine(REAL *restrict p, const struct row *q, int32_t quantity, int64_t first,
+                           int64_t num)
 {
     int64_t step = q->step;
     const REAL *a = q[0].value + first * step, *b = q[1].value + first * step, *c = q[2].value + first * step;
@@ -83,7 +85,8 @@ CLONES static void combine(REAL *restrict p, const struct row *q, int32_t quanti
             p[i] = -(a[i * step] + b[i * step] + c[i * step]) / 3;
     else
         for (int64_t i = 0; i < num; i++)
-            p[i] = (REAL)sqrt(a[i * step] * a[i * step] + b[i * step] * b[i * step] + c[i * step] * c[i * step]);
+            p[i] =
+                (REAL)sqrt(a[i * step] * a[i * step] + b[i * step] * b[i * step] + c[i * step] * c[i * step]);
 }
 
 static void add_row(void *sums, int64_t at, int64_t apart, struct row *q, const struct monitor_sample *sample)
@@ -129,8 +132,8 @@ void PRECISION(monitor_cpu_rows_)(const struct monitor_piece *piece, const struc
             REAL sign = (x[i] < 0) ^ (y[j] < 0) ^ (z[k] < 0) ? -1 : 1;
             struct row q[3];
             for (int f = 0; f < monitor_num_field(sample->quantity); f++)
-                q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step, view->step, n,
-                                    sign};
+                q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step,
+                                    view->step, n, sign};
             add_row(piece->sums, (i * num_y + j) * num + k, all, q, sample);
         }
     }

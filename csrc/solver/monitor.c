@@ -169,7 +169,7 @@ static unda_status move_arrays(const struct monitor *m, const struct monitor_pie
 
 /* Accumulators [array][row] of a piece out, or in, by way of a batch of rows in host memory. */
 static unda_status move_rows(const struct monitor *m, const struct monitor_piece *piece, char *out,
-                              const char *in)
+                             const char *in)
 {
     enum { BATCH = 4096 };
     SCRATCH char *room = NULL;

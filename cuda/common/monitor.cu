@@ -13,7 +13,8 @@ static __device__ __forceinline__ long long quotient(const monitor_args &a, long
 }
 
 /* The value of field i of those taken, at three places. */
-static __device__ __forceinline__ REAL value_at(const monitor_args &a, int i, long long x, long long y, long long z)
+static __device__ __forceinline__ REAL value_at(const monitor_args &a, int i, long long x, long long y,
+                                                long long z)
 {
 #ifdef LAYOUT
     return ((const REAL *)a.q[0])[state_index(a.total, a.num_field, a.num_z, x, (int)z, a.field + i)];

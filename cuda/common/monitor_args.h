@@ -8,8 +8,9 @@ enum { MONITOR_FREQUENCIES = 128, MONITOR_MAXIMUM = 0, MONITOR_MINIMUM = 1, MONI
 enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 
 struct monitor_args {
-    const void *q[3];       /* a state (cuda/layout), or values (0, 0, 0) of arrays of nodes, of one field or three */
-    void *sums;             /* [array][x][y][z]: REAL of maxima and minima, else double */
+    const void
+        *q[3];  /* a state (cuda/layout), or values (0, 0, 0) of arrays of nodes, of one field or three */
+    void *sums; /* [array][x][y][z]: REAL of maxima and minima, else double */
     const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there */
     long long num;          /* values: num_x num_y num_z */
     long long stride[2];    /* of nodes: from place to place along x and y */
