@@ -466,6 +466,10 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
 unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+/* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at
+ * the present one, the last of the call or not. */
+int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most);
+unda_status fd_cuda_sample(unda_solver *s, bool last);
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece);
 unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample);

@@ -65,10 +65,20 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* The scalar scheme's CPU kernels: rows are in the cache when they are made. */
+/* Where steps need not end at samples: kernels of the scalar scheme on the CPU, whose rows are in the cache when they are
+ * made, and one CUDA device, on which samples are launches among those of steps. */
 static bool samples_inside(const unda_solver *s)
 {
-    return !fd_tables(s)->physics && s->options.device == UNDA_DEVICE_CPU;
+    if (s->options.device == UNDA_DEVICE_CPU)
+        return !fd_tables(s)->physics;
+    return fd_tables(s)->num_slab == 0 && !fd_cpu(s);
+}
+
+/* The scalar scheme's levels of this step and the last one are both there. */
+static bool takes_pairs(const unda_solver *s, const struct monitor *m)
+{
+    return m->inside && m->every == 1 && s->options.device != UNDA_DEVICE_CPU && !fd_tables(s)->physics &&
+           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -77,6 +87,7 @@ unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *gi
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
     m->inside = samples_inside(s);
+    m->pairs = takes_pairs(s, m);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];
     TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));
@@ -125,19 +136,52 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
     return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
-                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines);
+                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, true);
 }
 
-unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
-                                 const struct monitor_sample *sample)
+static unda_status take(const struct monitor *m, const struct monitor_piece *piece,
+                        const struct monitor_sample *sample)
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
     struct monitor_args args = {.stride = {t->plane, t->pitch}};
     for (int i = 0; i < monitor_num_field(m->quantity); i++)
         args.q[i] = POINTER(fd_cuda_origin(piece->part, t->array[m->field + i]));
+    if (sample->two)
+        args.earlier = POINTER(fd_cuda_origin(piece->part, t->array[FD_PREVIOUS]));
+    return cuda_monitor_take(piece, sample, &args);
+}
+
+unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
+                                 const struct monitor_sample *sample)
+{
     if (fd_cpu(piece->part))
         return fd_cpu_monitor_take(m, piece, sample);
-    TRY(cuda_monitor_take(piece, sample, &args));
+    TRY(take(m, piece, sample));
     /* neighbours may write to planes that slabs share as soon as their own next steps do */
-    return fd_tables(piece->part)->whole ? gpu_sync(t->stream) : UNDA_OK;
+    return fd_tables(piece->part)->whole ? gpu_sync(fd_cuda(piece->part)->stream) : UNDA_OK;
+}
+
+int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        int64_t left = m->every - (s->step - m->first) % m->every;
+        most = m->inside && left < most ? left : most;
+    }
+    return most;
+}
+
+unda_status fd_cuda_sample(unda_solver *s, bool last)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        struct monitor *m = s->monitors[i];
+        struct monitor_sample sample;
+        if (!monitor_due(s, m, s->step, &sample))
+            continue;
+        bool waits = m->pairs && !m->waits && !last;
+        for (int32_t k = 0; k < m->num_piece && !waits; k++)
+            TRY(take(m, &m->piece[k], &sample));
+        m->waits = waits;
+    }
+    return UNDA_OK;
 }

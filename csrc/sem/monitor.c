@@ -184,7 +184,7 @@ unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     const struct sem_cuda *t = sem_cuda_tables(piece->part);
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
-    return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines);
+    return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, false);
 }
 
 unda_status sem_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,

@@ -19,21 +19,27 @@ struct cuda_monitor {
     gpu_ptr sums, place;
     struct gpu_module *module;
     struct gpu_kernel kernel;
+    bool grid;
 };
 
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
-                             struct gpu_stream *stream, const struct gpu_defines *defines)
+                             struct gpu_stream *stream, struct gpu_defines *defines, bool grid)
 {
     struct cuda_monitor *c;
     const int32_t *num = piece->num_axis;
+    const char *name = grid ? "monitor_grid" : "monitor";
     TRY(array_try(&c, 1, sizeof *c, "monitors"));
     piece->cuda = c; /* which frees it, whatever happens */
     c->stream = stream;
+    c->grid = grid;
+    gpu_define(defines, "GRID=%d", grid);
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
-    TRY(gpu_kernel_get(&c->kernel, c->module, "monitor", 0));
+    TRY(gpu_kernel_get(&c->kernel, c->module, name, 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
+    if (grid)
+        return UNDA_OK;
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
                          ((int64_t)num[0] + num[1] + num[2]) * (int64_t)sizeof *piece->place, "monitors");
 }
@@ -45,6 +51,26 @@ void cuda_monitor_free(struct cuda_monitor *c)
     gpu_pool_free(&c->pool);
     gpu_module_free(c->module);
     array_free(c);
+}
+
+/* Values along an axis of a box: places that ascend by one, the last of which may be an image. */
+static void find_ends(const int64_t *place, int32_t num, int *first, int *last)
+{
+    *first = (int)place[0];
+    *last = (int)place[num - 1];
+}
+
+static struct gpu_shape shape_of(const struct monitor_args *a)
+{
+    enum { MOST = 65535 };
+    int lanes = 1;
+    while (lanes < 64 && lanes * MONITOR_VALUES < a->num_z)
+        lanes *= 2;
+    int rows = GPU_BLOCK / lanes;
+    int64_t along_y = (a->num_y + rows - 1) / rows;
+    return (struct gpu_shape){.grid = {(a->num_z + lanes * MONITOR_VALUES - 1) / (lanes * MONITOR_VALUES),
+                                       along_y < MOST ? along_y : MOST, a->num_x < MOST ? a->num_x : MOST},
+                              .block = {lanes, rows, 1}};
 }
 
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
@@ -60,9 +86,12 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     a->statistic = sample->statistic;
     a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;
-    a->first = sample->first;
-    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
-    struct gpu_shape shape = gpu_threads(a->num);
+    a->is_first = sample->first;
+    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * (1 + sample->two) * sizeof *a->wave);
+    const int64_t *place = piece->place;
+    for (int axis = 0; axis < 3 && c->grid; place += piece->num_axis[axis++])
+        find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
+    struct gpu_shape shape = c->grid ? shape_of(a) : gpu_threads(a->num);
     return gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a);
 }
 

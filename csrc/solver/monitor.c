@@ -42,7 +42,8 @@ static int64_t num_until(const struct monitor *m, int64_t step)
 void monitors_begin(unda_solver *s, int64_t num_step)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
-        const struct monitor *m = s->monitors[i];
+        struct monitor *m = s->monitors[i];
+        m->waits = false;
         int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
         for (int64_t k = before; k < end && m->inside; k++)
             make_waves(s, m, m->first + (k + 1) * m->every, m->wave + (k - before) * 2 * m->num_frequency);
@@ -52,9 +53,11 @@ void monitors_begin(unda_solver *s, int64_t num_step)
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
 {
     int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
+    number = number > 0 && m->waits ? number - 1 : number;
     *sample = (struct monitor_sample){.statistic = m->statistic,
                                       .quantity = m->quantity,
                                       .num_frequency = m->num_frequency,
+                                      .two = m->waits,
                                       .wave = m->wave + number * 2 * m->num_frequency};
     return m->inside && (step - m->first) % m->every == 0;
 }

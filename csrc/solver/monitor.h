@@ -32,8 +32,10 @@ struct monitor_piece {
 /* What a sample adds. */
 struct monitor_sample {
     int32_t statistic, quantity, num_frequency;
-    bool first;         /* accumulators have no values yet */
-    const double *wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t) */
+    bool first; /* accumulators have no values yet */
+    bool two;   /* the one before comes first, of which the field is at hand as well */
+    const double *
+        wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t); of two samples: of both */
 };
 
 struct monitor {
@@ -45,6 +47,9 @@ struct monitor {
     /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
      * are taken between calls of the engine. wave: of the samples of a call, [sample][2 num_frequency]. */
     bool inside;
+    bool
+        pairs; /* every step is a sample, and the engine has the field of the last step as well: two are taken at once */
+    bool waits; /* the sample before */
     double *wave;
     struct monitor_piece *piece;
     int32_t num_piece;

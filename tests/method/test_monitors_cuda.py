@@ -52,6 +52,20 @@ def test_monitors_are_statistics_of_the_samples(name):
     np.testing.assert_array_equal(*(rec[field] for rec in recorded))
 
 
+@pytest.mark.parametrize("calls", [(1, 4, 6), (11,)])
+def test_samples_of_every_step_are_taken_two_by_two(calls):
+    """Beside others, in calls of an odd and of an even number of steps."""
+    alone, sim = (grid_case("scalar", kernel="step", device="cuda") for _ in range(2))
+    every, third = monitored(sim, "p", 1), monitored(sim, "p", 3)
+    p, times = samples(alone, "p", 1, 12)
+    for num in calls:
+        sim.step(num)
+    compare(every, p, times, sim.dt)
+    compare(third, p[::3], times[::3], 3 * sim.dt)
+    with pytest.raises(AssertionError):
+        compare(every, p[:-1], times[:-1], sim.dt)
+
+
 #: Slabs of kernel diamond share planes.
 DIAMOND = {
     "scheme": "scalar", "order": 2, "kernel": "diamond",
