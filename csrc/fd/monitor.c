@@ -75,10 +75,19 @@ static bool samples_inside(const unda_solver *s)
 }
 
 /* The scalar scheme's levels of this step and the last one are both there. */
+/* Samples of a Fourier transform that are held: each that is not added at once spares 32 bytes a node and frequency, for 8
+ * or 16. */
+static int32_t batch_of(const unda_solver *s, const struct monitor *m)
+{
+    int32_t most = s->real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
+    int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
+    return room < most ? room : most;
+}
+
 static bool takes_pairs(const unda_solver *s, const struct monitor *m)
 {
-    return m->inside && m->every == 1 && s->options.device != UNDA_DEVICE_CPU && !fd_tables(s)->physics &&
-           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
+    return m->inside && m->batch == 1 && m->every == 1 && s->options.device != UNDA_DEVICE_CPU &&
+           !fd_tables(s)->physics && m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -87,6 +96,7 @@ unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *gi
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
     m->inside = samples_inside(s);
+    m->batch = batch_of(s, m);
     m->pairs = takes_pairs(s, m);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];

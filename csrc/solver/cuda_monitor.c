@@ -16,9 +16,9 @@ _Static_assert((int)MONITOR_MINUS == (int)UNDA_MINUS && (int)MONITOR_MINUS_MEAN 
 struct cuda_monitor {
     struct gpu_stream *stream;
     struct gpu_pool pool;
-    gpu_ptr sums, place;
+    gpu_ptr sums, place, held;
     struct gpu_module *module;
-    struct gpu_kernel kernel;
+    struct gpu_kernel kernel, add_held;
     bool grid;
 };
 
@@ -38,6 +38,11 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
     TRY(gpu_kernel_get(&c->kernel, c->module, name, 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
+    if (m->batch > 1) {
+        TRY(gpu_kernel_get(&c->add_held, c->module, "monitor_held", 0));
+        TRY(gpu_pool_alloc(&c->pool, gpu, &c->held,
+                           monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors"));
+    }
     if (grid)
         return UNDA_OK;
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
@@ -73,26 +78,45 @@ static struct gpu_shape shape_of(const struct monitor_args *a)
                               .block = {lanes, rows, 1}};
 }
 
+/* Adds samples that are held. */
+static unda_status add_held(const struct cuda_monitor *c, const struct monitor_sample *sample,
+                            struct monitor_args *a)
+{
+    struct gpu_shape shape = gpu_threads((a->num + MONITOR_HELD_VALUES - 1) / MONITOR_HELD_VALUES);
+    a->sums = POINTER(c->sums);
+    a->earlier = POINTER(c->held);
+    a->num_held = sample->num;
+    memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
+    return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
+}
+
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *a)
 {
     const struct cuda_monitor *c = piece->cuda;
+    bool holds = sample->slot >= 0;
     a->sums = POINTER(c->sums);
     a->place = POINTER(c->place);
     a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
     a->num_y = piece->num_axis[1];
     a->num_z = piece->num_axis[2];
-    a->statistic = sample->statistic;
+    a->statistic = holds ? MONITOR_HOLD : sample->statistic;
     a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;
     a->is_first = sample->first;
-    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * (1 + sample->two) * sizeof *a->wave);
     const int64_t *place = piece->place;
     for (int axis = 0; axis < 3 && c->grid; place += piece->num_axis[axis++])
         find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
     struct gpu_shape shape = c->grid ? shape_of(a) : gpu_threads(a->num);
-    return gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a);
+    if (holds)
+        a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
+    else if (sample->num == 0)
+        memcpy(a->wave, sample->wave,
+               2 * (size_t)sample->num_frequency * (1 + sample->two) * sizeof *a->wave);
+    if (holds || sample->num == 0)
+        TRY(gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
+    return sample->num ? add_held(c, sample, a) : UNDA_OK;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

@@ -25,6 +25,7 @@ struct monitor_piece {
     int32_t num_axis[3];
     int64_t *place; /* [num_axis[0] + num_axis[1] + num_axis[2]] */
     void *sums;     /* accumulators in host memory; NULL: on the device */
+    void *held;     /* [batch][row][value] REAL in host memory: see struct monitor */
     void *of;       /* the method's own */
     struct cuda_monitor *cuda;
 };
@@ -32,10 +33,11 @@ struct monitor_piece {
 /* What a sample adds. */
 struct monitor_sample {
     int32_t statistic, quantity, num_frequency;
-    bool first; /* accumulators have no values yet */
-    bool two;   /* the one before comes first, of which the field is at hand as well */
+    bool first;        /* accumulators have no values yet */
+    bool two;          /* the one before comes first, of which the field is at hand as well */
+    int32_t slot, num; /* where it is held, -1: it is not; so many that are held are added, 0: none yet */
     const double *
-        wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t); of two samples: of both */
+        wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t); of several samples: of all */
 };
 
 struct monitor {
@@ -45,11 +47,15 @@ struct monitor {
     int64_t bytes;        /* of an accumulator */
     double lag, *frequency;
     /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
-     * are taken between calls of the engine. wave: of the samples of a call, [sample][2 num_frequency]. */
+     * are taken between calls of the engine. wave: of samples that are held, then of those of a call,
+     * [sample][2 num_frequency]. */
     bool inside;
     bool
         pairs; /* every step is a sample, and the engine has the field of the last step as well: two are taken at once */
     bool waits; /* the sample before */
+    /* Several samples are held, and then added at once, if batch is above 1: accumulators are read and written less often.
+     * Sums have the same bits. num_held: before the present call. */
+    int32_t batch, num_held;
     double *wave;
     struct monitor_piece *piece;
     int32_t num_piece;

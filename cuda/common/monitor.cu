@@ -23,6 +23,13 @@ template <class At> static __device__ __forceinline__ REAL quantity_of(const mon
 template <int NUM, int VALUES>
 static __device__ __forceinline__ void add(const monitor_args &a, const long long *i, REAL (*p)[VALUES])
 {
+    if (a.statistic == MONITOR_HOLD) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            if (i[v] >= 0)
+                ((REAL *)a.sums)[i[v]] = p[0][v];
+        return;
+    }
     if (a.statistic == MONITOR_MAXIMUM || a.statistic == MONITOR_MINIMUM) {
         REAL kept[VALUES];
 #pragma unroll
@@ -68,36 +75,66 @@ static __device__ __forceinline__ int place_of(const monitor_args &a, int axis, 
     return j == num - 1 ? a.last[axis] : a.first[axis] + j;
 }
 
-/* Threads beyond the last value of a row take it again, and add to nothing. */
-static __device__ __forceinline__ void take(const monitor_args &a, int x, int y)
+/* The rows of a thread; beyond the last value of one it takes that again, and adds to nothing. */
+template <int NUM> static __device__ __forceinline__ void take(const monitor_args &a, int x, int y)
 {
     const int lanes = blockDim.x, first = blockIdx.x * lanes * MONITOR_VALUES + threadIdx.x;
     const int at_x = place_of(a, 0, a.num_x, x), at_y = place_of(a, 1, a.num_y, y);
     const bool minus = (at_x < 0) ^ (at_y < 0);
     const long long row = (at_x < 0 ? ~at_x : at_x) * a.stride[0] + (at_y < 0 ? ~at_y : at_y) * a.stride[1];
     long long number[MONITOR_VALUES];
-    REAL p[2][MONITOR_VALUES]; /* the earlier sample first, or one */
+    REAL p[NUM][MONITOR_VALUES]; /* of two the earlier one first */
 #pragma unroll
     for (int v = 0; v < MONITOR_VALUES; v++) {
         const int z = first + v * lanes, at_z = place_of(a, 2, a.num_z, z < a.num_z ? z : a.num_z - 1);
         const long long place = row + (at_z < 0 ? ~at_z : at_z);
         const REAL sign = minus ^ (at_z < 0) ? -1 : 1;
         number[v] = z < a.num_z ? ((long long)x * a.num_y + y) * a.num_z + z : -1;
-        const int now = a.earlier ? 1 : 0;
-        p[0][v] = p[1][v] = a.earlier ? sign * ((const REAL *)a.earlier)[place] : (REAL)0;
-        p[now][v] = quantity_of(a, [&](int i) { return sign * ((const REAL *)a.q[i])[place]; });
+        if (NUM == 2)
+            p[0][v] = sign * ((const REAL *)a.earlier)[place];
+        p[NUM - 1][v] = quantity_of(a, [&](int i) { return sign * ((const REAL *)a.q[i])[place]; });
     }
-    if (a.earlier)
-        add<2>(a, number, p);
-    else
-        add<1>(a, number, p);
+    add<NUM>(a, number, p);
 }
-
 extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_constant__ monitor_args a)
 {
     for (int x = blockIdx.z; x < a.num_x; x += gridDim.z)
         for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < a.num_y; y += gridDim.y * blockDim.y)
-            take(a, x, y);
+            if (a.earlier)
+                take<2>(a, x, y);
+            else
+                take<1>(a, x, y);
+}
+
+/* Adds the samples that are held, in their order, to the accumulators of a Fourier transform. */
+extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+{
+    constexpr int VALUES = MONITOR_HELD_VALUES;
+    const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
+    const int wide = 2 * a.num_frequency;
+    double p[MONITOR_BATCH][VALUES];
+#pragma unroll
+    for (int n = 0; n < MONITOR_BATCH; n++)
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            p[n][v] = n < a.num_held && i < a.num ? (double)((const REAL *)a.earlier)[n * a.num + i] : 0;
+        }
+    double *sums = (double *)a.sums;
+    for (int k = 0; k < wide; k++, sums += a.num) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            if (i >= a.num)
+                continue;
+            double sum = sums[i];
+#pragma unroll
+            for (int n = 0; n < MONITOR_BATCH; n++)
+                if (n < a.num_held)
+                    sum = sum + a.wave[n * wide + k] * p[n][v];
+            sums[i] = sum;
+        }
+    }
 }
 #else
 /* i / d by 32 bits where that does, which is several times as fast. */

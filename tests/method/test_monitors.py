@@ -33,6 +33,20 @@ def test_one_sample_more_is_seen():
         compare(monitors, p, times, 3 * sim.dt)
 
 
+@pytest.mark.parametrize("name", ["scalar", "scalar tiled float64", "elastic"])
+def test_looking_at_values_changes_none(name):
+    """Samples that wait to be added are added then, in calls of any length."""
+    make, options, field = CASES[name]
+    calm, looked_at = make(**options), make(**options)
+    sums = [monitored(sim, field, 2)["dft"] for sim in (calm, looked_at)]
+    for num in (1, 2, 5, 13, 30):
+        looked_at.step(num)
+        assert np.isfinite(sums[1].values).all()
+    calm.step(51)
+    np.testing.assert_array_equal(sums[1].values, sums[0].values)
+    assert np.ptp(np.abs(sums[0].values)) > 0
+
+
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.parametrize("name", ["tet", "hex by cells", "scalar", "elastic"])
 def test_parts_have_the_bits_of_one(name, parts):
