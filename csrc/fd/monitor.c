@@ -65,13 +65,11 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* Where steps need not end at samples: kernels of the scalar scheme on the CPU, whose rows are in the cache when they are
- * made, and one CUDA device, on which samples are launches among those of steps. */
+/* Where steps need not end at samples: on the CPU, where rows are in the cache when they are made, and one CUDA device, on
+ * which samples are launches among those of steps. */
 static bool samples_inside(const unda_solver *s)
 {
-    if (s->options.device == UNDA_DEVICE_CPU)
-        return !fd_tables(s)->physics;
-    return fd_tables(s)->num_slab == 0 && !fd_cpu(s);
+    return s->options.device == UNDA_DEVICE_CPU || (fd_tables(s)->num_slab == 0 && !fd_cpu(s));
 }
 
 /* The scalar scheme's levels of this step and the last one are both there. */
@@ -119,23 +117,55 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
     return UNDA_OK;
 }
 
-void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end)
+/* The places of an axis ascend by one, but that the last one may be an image of one before. */
+static bool has_image(const int64_t *place, int32_t num)
+{
+    return place[0] < 0 || place[num - 1] != place[0] + num - 1;
+}
+
+static int64_t magnitude(int64_t place)
+{
+    return place < 0 ? ~place : place;
+}
+
+/* Rows [begin, end) of y of the piece's values at number i of x. */
+static void sample_plane(const struct monitor_piece *piece, const struct monitor_view *view,
+                         const struct monitor_sample *sample, int64_t i, int64_t begin, int64_t end)
+{
+    int32_t num = piece->num_axis[1];
+    const int64_t *y = piece->place + piece->num_axis[0];
+    bool image = has_image(y, num);
+    int64_t first = y[0], behind = first + num - image, last = magnitude(y[num - 1]);
+    monitor_cpu_rows(piece, view, sample, i, (begin > first ? begin : first) - first,
+                     (end < behind ? end : behind) - first);
+    if (image && last >= begin && last < end)
+        monitor_cpu_rows(piece, view, sample, i, num - 1, num);
+}
+
+void fd_cpu_sample(unda_solver *s, void *const *array, int first, int num, int64_t step, int64_t x,
+                   int64_t begin, int64_t end)
 {
     const unda_solver *whole = fd_whole(s);
     const struct fd_cpu *t = fd_cpu(s);
-    struct monitor_view view = {
-        .base = {(uintptr_t)array}, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    struct monitor_view view = {.value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int32_t i = 0; i < whole->num_monitor; i++) {
         const struct monitor *m = whole->monitors[i];
         struct monitor_sample sample;
-        if (!monitor_due(whole, m, step, &sample))
+        if (m->field < first || m->field >= first + num || !monitor_due(whole, m, step, &sample))
             continue;
+        for (int k = 0; k < monitor_num_field(m->quantity); k++)
+            view.base[k] = (uintptr_t)array[m->field - first + k];
         for (int32_t k = 0; k < m->num_piece; k++) {
             const struct monitor_piece *piece = &m->piece[k];
-            int64_t first = piece->place[piece->num_axis[0]], last = first + piece->num_axis[1];
-            if (piece->part == s && x >= piece->place[0] && x < piece->place[0] + piece->num_axis[0])
-                monitor_cpu_rows(piece, &view, &sample, x - piece->place[0],
-                                 (begin > first ? begin : first) - first, (end < last ? end : last) - first);
+            int32_t num_x = piece->num_axis[0];
+            bool image = has_image(piece->place, num_x);
+            int64_t at = x - piece->place[0];
+            if (piece->part != s)
+                continue;
+            if (at >= 0 && at < num_x - image)
+                sample_plane(piece, &view, &sample, at, begin, end);
+            if (image && magnitude(piece->place[num_x - 1]) == x)
+                sample_plane(piece, &view, &sample, num_x - 1, begin, end);
         }
     }
 }
