@@ -26,8 +26,8 @@ from ..errors import ArgumentError
 from .boundary import by_name
 from .layer import CPML, Damping
 from .mesh import Mesh
+from .mesh_layers import plane_of
 
-_FLAT = 1e-6  # of the mesh's size: a side in a plane
 _EXPONENT = 1.5
 _WAVELENGTHS = 2.0  # of a layer without f0
 _MOST = 8.0  # wavelengths: A goes no further
@@ -79,30 +79,19 @@ def place(mesh: Mesh, layers: Mapping[str, Damping], fastest: float) -> dict[str
     ArgumentError
         A side that is not in a plane across an axis; layers that meet those of the opposite side.
     """
-    lower, upper = np.array(mesh.lower), np.array(mesh.upper)
     found = {}
     for name, one in layers.items():
-        here = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
-        x = mesh.vertices[here.reshape(-1)]
-        spread = np.ptp(x, axis=0)
-        axis, side = int(spread.argmin()), float(np.median(x[:, spread.argmin()]))
-        ends = np.abs(side - np.array([lower[axis], upper[axis]]))
-        room = _FLAT * float((upper - lower).max())
-        if spread[axis] > room or ends.min() > room:
-            raise ArgumentError(
-                f"boundary {name!r} has a layer, but does not lie in a plane x, y or z = constant at an end "
-                f"of the mesh: it reaches over {', '.join(f'{s:.3g}' for s in spread)} m"
-            )
+        axis, side, inside = plane_of(mesh, name)
         thickness = float(one.thickness or 0.0)
         largest = (_EXPONENT + 1) * strength(one, fastest) * fastest / thickness
-        found[name] = Layer(axis, side, 1 if ends[0] < ends[1] else -1, thickness, largest)
-    for axis in range(3):
+        found[name] = Layer(axis, side, inside, thickness, largest)
+    for axis, size in enumerate(np.subtract(mesh.upper, mesh.lower)):
         thick = sum(max((one.thickness for one in found.values() if (one.axis, one.inside) == (axis, inside)),
                         default=0.0) for inside in (1, -1))  # fmt: skip
-        if thick >= upper[axis] - lower[axis]:
+        if thick >= size:
             raise ArgumentError(
                 f"layers along {'xyz'[axis]} are {thick:.4g} m thick, expected less than the mesh, which has "
-                f"{upper[axis] - lower[axis]:.4g} m: layers are a part of it"
+                f"{size:.4g} m: layers are a part of it (Mesh.extended)"
             )
     return found
 
