@@ -56,7 +56,7 @@ medium = unda.Elastic(rho=np.where(fluid, 1.0, 2.0), vp=1.5, vs=np.where(fluid, 
 
 def make(**more):
     given = mesh if first or not more else None
-    more["boundary"] = {"xmin": unda.Damping(thickness=0.4), "*": "absorbing"}
+    more["boundary"] = {"xmin": unda.Damping(thickness=0.4, outside=False), "*": "absorbing"}
     sim = unda.SEM(given, medium if first or "comm" not in more else None, degree=2, device="cpu", **more)
     sim.set(ux=lambda x, y, z: np.sin(3 * x + y), chi=np.outer(np.ones(27), np.ones(27)))
     # at vertices stresses are means over the cells of one medium, of several processes
