@@ -241,7 +241,7 @@ static int64_t source_reach(const struct fd *fd, int f, const struct fd_source *
 {
     struct reach reach;
     int64_t count = 0;
-    for (int32_t i = source->first[f]; i < source->first[f + 1]; i++)
+    for (int32_t i = source->first[f]; i < source->first[f + 1] && !source->pair; i++)
         count += find_reach(fd, &source->tap[i].product, &reach);
     return count;
 }
@@ -255,12 +255,13 @@ static unda_status gather_materials(unda_solver *s, int f, int64_t first, int64_
     int64_t count = 0;
     for (*end = first; *end < num && count + source_reach(fd, f, sources[*end]) <= w->room; ++*end) {
         const struct fd_source *source = sources[*end];
-        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material; i++) {
+        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material && !source->pair;
+             i++) {
             find_reach(fd, &source->tap[i].product, &reach);
             count += list_reach(fd, &reach, w->node + count);
         }
     }
-    for (int which = 0; which < fd->num_material; which++) {
+    for (int which = 0; which < fd->num_material && count; which++) {
         double *value = w->value + which * w->room;
         if (fd->varies[which])
             TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, count, w->node, value));
@@ -278,18 +279,22 @@ unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sou
     struct reach reach;
     for (int64_t i = 0; i < num && w.room < MAX_REACH; i++)
         w.room += source_reach(fd, f, sources[i]);
-    if (w.room == 0)
-        return UNDA_OK;
     w.room = w.room < MAX_REACH ? w.room : MAX_REACH;
     TRY(array_own(&owned, &w.node, w.room, sizeof *w.node, "sources"));
     TRY(array_own(&owned, &w.value, fd->num_material * w.room, sizeof *w.value, "sources"));
-    TRY(array_own(&owned, &w.pair, MAX_TAP * POINT_NODES, sizeof *w.pair, "sources"));
+    TRY(array_own(&owned, &w.pair, w.room ? MAX_TAP * POINT_NODES : 0, sizeof *w.pair, "sources"));
     for (int64_t first = 0, end; first < num; first = end) {
         TRY(gather_materials(s, f, first, num, sources, &w, &end));
         const double *value = w.value;
         for (int64_t i = first; i < end; i++) {
             const struct fd_source *source = sources[i];
             int64_t count = 0;
+            if (source->pair) {
+                count = source->first[f + 1] - source->first[f];
+                if (count)
+                    TRY(take(of, i, count, source->pair + source->first[f]));
+                continue;
+            }
             for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
                 int64_t all = find_reach(fd, &source->tap[n].product, &reach);
                 count += multiply(fd, f, &source->tap[n], &reach, value, w.room, w.pair + count);
@@ -323,6 +328,71 @@ static unda_status take_most(void *of, int64_t i, int64_t num, const struct fd_p
     return fd_check_range(given->fd, "what a unit of the source adds to fields", 1, &most);
 }
 
+/* ---- sources node by node ---- */
+
+/* The place of one of the user's nodes. */
+static int64_t place_of(const struct fd *fd, int64_t node)
+{
+    const struct fd_axis *axis = fd->axis;
+    int64_t x = node / axis[2].num / axis[1].num, y = node / axis[2].num % axis[1].num;
+    return ((x + axis[0].first) * axis[1].total + y + axis[1].first) * axis[2].total + node % axis[2].num +
+           axis[2].first;
+}
+
+static unda_status check_node(const struct fd *fd, const unda_source *given, int64_t first, int64_t i)
+{
+    int64_t num = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
+    int32_t f = given->field[i];
+    if (f < 0 || f >= fd->num_field || given->node[i] < 0 || given->node[i] >= num ||
+        !isfinite(given->weight[i]))
+        FAIL(UNDA_ERR_ARG,
+             "node[%lld] of the source is %lld, its field %d, its weight %g, expected 0..%lld, 0..%d, a "
+             "finite "
+             "number",
+             (long long)i, (long long)given->node[i], f, given->weight[i], (long long)num - 1,
+             fd->num_field - 1);
+    if (i > first &&
+        (f < given->field[i - 1] || (f == given->field[i - 1] && given->node[i] <= given->node[i - 1])))
+        FAIL(UNDA_ERR_ARG,
+             "node[%lld] of the source is %lld of field %d, after node %lld of field %d; expected ascending "
+             "fields, and nodes in each",
+             (long long)i, (long long)given->node[i], f, (long long)given->node[i - 1], given->field[i - 1]);
+    return UNDA_OK;
+}
+
+/* Cells [first, end) of those given. */
+static unda_status new_pairs(const struct fd *fd, const unda_source *given, int64_t first, int64_t end,
+                             void **out)
+{
+    struct fd_source *source;
+    int64_t num = end - first;
+    for (int64_t i = first; i < end; i++)
+        TRY(check_node(fd, given, first, i));
+    TRY(array_try(&source, 1, (int64_t)sizeof *source + num * (int64_t)sizeof *source->pair, "source"));
+    *out = source;
+    source->pair = (struct fd_pair *)(source + 1);
+    source->drives = true;
+    for (int64_t i = first; i < end; i++) {
+        source->first[given->field[i] + 1] = (int32_t)(i - first + 1);
+        source->pair[i - first] = (struct fd_pair){place_of(fd, given->node[i]), given->weight[i]};
+        source->most = fmax(source->most, fabs(given->weight[i]));
+    }
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        source->first[f + 1] =
+            source->first[f + 1] > source->first[f] ? source->first[f + 1] : source->first[f];
+    return source->most == 0
+               ? UNDA_OK
+               : fd_check_range(fd, "what a unit of the source adds to fields", 1, &source->most);
+}
+
+static unda_status new_nodes(unda_solver *s, void **out, const unda_source *given)
+{
+    for (int64_t i = 0; i < source_count(given); i++)
+        TRY(new_pairs(fd_tables(s), given, given->first ? given->first[i] : 0,
+                      given->first ? given->first[i + 1] : given->num_cell, &out[i]));
+    return UNDA_OK;
+}
+
 static unda_status check_sources(unda_solver *s, void **sources, const unda_source *given)
 {
     struct given all = {fd_tables(s), sources};
@@ -345,6 +415,8 @@ unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
     int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
     SCRATCH double(*rates)[FD_MAX_RATE] = NULL;
     SCRATCH struct fd_product *row = NULL;
+    if (given->node)
+        return new_nodes(s, out, given);
     if (given->num_cell != num)
         FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
              (long long)given->num_cell);

@@ -20,9 +20,14 @@ static void each_node(struct list *l, int f, enum what what)
 {
     struct fd_run run[2 * POINT_LINES];
     int32_t place[POINT_WIDTH];
-    for (int32_t i = 0; i < l->s->num_source; i++)
-        for (int32_t n = fd_source(l->s, i)->first[f]; n < fd_source(l->s, i)->first[f + 1]; n++) {
-            int num = fd_product_runs(fd_tables(l->s), &fd_source(l->s, i)->tap[n].product, run, place);
+    for (int32_t i = 0; i < l->s->num_source; i++) {
+        const struct fd_source *source = fd_source(l->s, i);
+        for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+            int num = 1;
+            if (source->pair)
+                run[0] = (struct fd_run){.node = source->pair[n].node, .num = 1};
+            else
+                num = fd_product_runs(fd_tables(l->s), &source->tap[n].product, run, place);
             for (int k = 0; k < num; k++) {
                 int64_t at = what == COUNT ? node_set_number(&l->set, run[k].node) : 0;
                 if (what == SPAN)
@@ -33,6 +38,7 @@ static void each_node(struct list *l, int f, enum what what)
                     l->end[at + m]++;
             }
         }
+    }
 }
 
 static unda_status take(void *of, int64_t source, int64_t num, const struct fd_pair *pair)

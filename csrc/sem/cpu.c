@@ -4,6 +4,7 @@
 
 #include "../base/parallel.h"
 #include "../solver/kernel.h"
+#include "monitor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,9 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .profile = sem_cpu_profile,
                                             .describe = describe,
                                             .view = sem_cpu_view,
+                                            .settle = sem_settle,
+                                            .monitor_new = monitor_cpu_new,
+                                            .monitor_take = sem_cpu_monitor_take,
                                             .exchange_begin = sem_cpu_exchange_begin,
                                             .exchange_end = sem_cpu_exchange_end},
                                    .level = level,

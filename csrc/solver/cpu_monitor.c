@@ -1,10 +1,13 @@
 /* cpu_monitor.c: adds a sample to the accumulators of a piece of a monitor, row by row:
- *     max <- max(max, p),  min <- min(min, p)                    in REAL
- *     sum <- sum + p^2,  sum <- sum + p w                        in float64, w of each frequency
- * A value is added to by the same operations whatever the threads and the parts. Not here: where values stand (methods). */
+ * of the field, minus it, or what is made of three fields,
+ *     max <- max(max, p),  min <- min(min, p)                    in REAL *     sum <- sum + p^2,  sum <- sum + p w                        in float64, w of each frequency
+ * at once, or once several samples are held.
+* A value is added to by the same operations whatever the threads and the parts. Not here: where values stand (methods). */
 #include "monitor.h"
 
 #include "../cpu/precision.h"
+
+#include <math.h>
 
 struct row {
     const REAL *value;
@@ -46,25 +49,80 @@ static void clear(double *sum, int64_t num)
     memset(sum, 0, (size_t)num * sizeof *sum);
 }
 
-/* apart: accumulators of an array. */
-static void add_row(void *sums, int64_t at, int64_t apart, struct row r, const struct monitor_sample *sample)
+/* The values from `at` on of a piece: added to its accumulators, or held. */
+static void add_values(const struct monitor_piece *piece, int64_t at, struct row r,
+                       const struct monitor_sample *sample)
 {
+    int64_t all = monitor_num_value(piece);
     bool extreme = sample->statistic == UNDA_MAXIMUM || sample->statistic == UNDA_MINIMUM;
-    if (extreme && sample->first)
-        set_values((REAL *)sums + at, r);
+    if (sample->slot >= 0)
+        set_values((REAL *)piece->held + sample->slot * all + at, r);
+    else if (extreme && sample->first)
+        set_values((REAL *)piece->sums + at, r);
     else if (sample->statistic == UNDA_MAXIMUM)
-        keep_largest((REAL *)sums + at, r);
+        keep_largest((REAL *)piece->sums + at, r);
     else if (sample->statistic == UNDA_MINIMUM)
-        keep_smallest((REAL *)sums + at, r);
-    int32_t num = extreme ? 0 : sample->statistic == UNDA_SQUARES ? 1 : 2 * sample->num_frequency;
+        keep_smallest((REAL *)piece->sums + at, r);
+    int32_t num = extreme || sample->slot >= 0        ? 0
+                  : sample->statistic == UNDA_SQUARES ? 1
+                                                      : 2 * sample->num_frequency;
     for (int32_t i = 0; i < num; i++) {
-        double *sum = (double *)sums + i * apart + at;
+        double *sum = (double *)piece->sums + i * all + at;
         if (sample->first)
             clear(sum, r.num);
         if (sample->statistic == UNDA_SQUARES)
             add_squares(sum, r);
         else
             add_wave(sum, r, sample->wave[i]);
+    }
+}
+
+enum { BATCH = 256 };
+
+/* Values that are held, sample after sample. */
+static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num,
+                     const struct monitor_sample *sample)
+{
+    int64_t all = monitor_num_value(piece);
+    for (int64_t i = 0; i < num; i += BATCH)
+        for (int32_t k = 0; k < 2 * sample->num_frequency; k++)
+            for (int32_t n = 0; n < sample->num; n++) {
+                const REAL *held = (const REAL *)piece->held + n * all + at + i;
+                add_wave((double *)piece->sums + k * all + at + i,
+                         (struct row){held, 1, num - i < BATCH ? num - i : BATCH, 1},
+                         sample->wave[n * 2 * sample->num_frequency + k]);
+            }
+}
+
+/* What a sample is of three fields; q: their rows. */
+CLONES static void combine(REAL *restrict p, const struct row *q, int32_t quantity, int64_t first,
+                           int64_t num)
+{
+    int64_t step = q->step;
+    const REAL *a = q[0].value + first * step, *b = q[1].value + first * step, *c = q[2].value + first * step;
+    if (quantity == UNDA_MINUS_MEAN)
+        for (int64_t i = 0; i < num; i++)
+            p[i] = -(a[i * step] + b[i * step] + c[i * step]) / 3;
+    else
+        for (int64_t i = 0; i < num; i++)
+            p[i] =
+                (REAL)sqrt(a[i * step] * a[i * step] + b[i * step] * b[i * step] + c[i * step] * c[i * step]);
+}
+
+static void add_row(const struct monitor_piece *piece, int64_t at, struct row *q,
+                    const struct monitor_sample *sample)
+{
+    if (sample->quantity == UNDA_MINUS)
+        q->sign = -q->sign;
+    if (monitor_num_field(sample->quantity) == 1) {
+        add_values(piece, at, *q, sample);
+        return;
+    }
+    REAL p[BATCH];
+    for (int64_t i = 0; i < q->num; i += BATCH) {
+        int64_t num = q->num - i < BATCH ? q->num - i : BATCH;
+        combine(p, q, sample->quantity, i, num);
+        add_values(piece, at + i, (struct row){p, 1, num, q->sign}, sample);
     }
 }
 
@@ -86,15 +144,20 @@ void PRECISION(monitor_cpu_rows_)(const struct monitor_piece *piece, const struc
                                   const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end)
 {
     const int64_t *x = piece->place, *y = x + piece->num_axis[0], *z = y + piece->num_axis[1];
-    int64_t num_y = piece->num_axis[1], num = piece->num_axis[2], all = piece->num_row * num;
-    const REAL *plane = (const REAL *)view->base + magnitude(x[i]) * view->stride[0] + view->value;
+    int64_t num_y = piece->num_axis[1], num = piece->num_axis[2];
+    int64_t plane = magnitude(x[i]) * view->stride[0] + view->value;
     for (; j < end; j++) {
-        const REAL *at = plane + magnitude(y[j]) * view->stride[1];
-        for (int64_t k = 0, n; k < num; k += n) {
+        int64_t at = plane + magnitude(y[j]) * view->stride[1], first = (i * num_y + j) * num;
+        for (int64_t k = 0, n; k < num && (sample->slot >= 0 || sample->num == 0); k += n) {
             n = run_length(z + k, num - k);
             REAL sign = (x[i] < 0) ^ (y[j] < 0) ^ (z[k] < 0) ? -1 : 1;
-            add_row(piece->sums, (i * num_y + j) * num + k, all,
-                    (struct row){at + magnitude(z[k]) * view->step, view->step, n, sign}, sample);
+            struct row q[3];
+            for (int f = 0; f < monitor_num_field(sample->quantity); f++)
+                q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step,
+                                    view->step, n, sign};
+            add_row(piece, first + k, q, sample);
         }
+        if (sample->num > 0)
+            add_held(piece, first, num, sample);
     }
 }

@@ -616,6 +616,9 @@ static void refuse_monitors(struct rig *rig)
     MONITOR(field = -1);
     MONITOR(field = 99);
     MONITOR(statistic = 4);
+    MONITOR(quantity = -1);
+    MONITOR(quantity = 4);
+    MONITOR(quantity = UNDA_MAGNITUDE; m.field = 2);
     MONITOR(statistic = UNDA_FOURIER);
     MONITOR(lag = NAN);
     MONITOR(num_frequency = 1);

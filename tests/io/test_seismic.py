@@ -175,4 +175,4 @@ def test_codes_of_channels_are_three_letters_apart():
     names = [*unda.Elastic(rho=1, vp=2, vs=1).traces, "p", "ex", "hy", "chi", "ux", "ax"]
     codes = seismic._codes([*names, "strain", "strain_rate"])
     assert len(set(codes.values())) == len(names) + 2 and all(1 <= len(code) <= 3 for code in codes.values())
-    assert codes["vz"] == "VZ" and codes["curl_x"] == "CUX" and codes["strain_rate"] == "ST1"
+    assert codes["vz"] == "VZ" and codes["curl_x"] == "CUX" and codes["strain_rate"] == "SRT"

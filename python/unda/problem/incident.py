@@ -23,7 +23,7 @@ from .mesh import Mesh
 from .source import saved_f
 from .timefunction import from_config
 
-_ALLOWED = 1e-9  # rounding, relative to a wave's amplitude and to the length of a direction
+ALLOWED = 1e-9  # rounding, relative to a wave's amplitude and to the length of a direction
 _VOIGT = ((0, 5, 4), (5, 1, 3), (4, 3, 2))  # places of sxx syy szz syz sxz sxy in the tensor
 
 
@@ -120,6 +120,7 @@ class PlaneWave(Fixed):
         kind: str | None = None,
         region: str | Iterable[str] | None = None,
         scatterer: str | Iterable[str] | None = None,
+        box: ArrayLike | None = None,
         amplitude: float = 1.0,
     ) -> None:
         self._given = vector("direction", direction)
@@ -131,12 +132,16 @@ class PlaneWave(Fixed):
             raise ArgumentError(f"f is {f!r}; expected a time function or a callable f(t)")
         if kind not in (None, "p", "s"):
             raise ArgumentError(f"kind is {kind!r}; expected 'p', 's' or None")
-        if (region is None) == (scatterer is None):
-            found = "neither" if region is None else "both"
-            raise ArgumentError(f"got {found} of region and scatterer; expected one of them")
+        given = {"region": region, "scatterer": scatterer, "box": box}
+        found = [name for name, value in given.items() if value is not None]
+        if len(found) != 1:
+            raise ArgumentError(
+                f"got {' and '.join(found) or 'none'} of region, scatterer and box; expected one of them"
+            )
         self.f, self.kind = f, kind
         self.region = None if region is None else _names("region", region)
         self.scatterer = None if scatterer is None else _names("scatterer", scatterer)
+        self.box = None if box is None else _corners(box)
         self.amplitude = number("amplitude", amplitude)
 
     def incident(self, medium: Medium) -> ExactSolution:
@@ -177,6 +182,8 @@ class PlaneWave(Fixed):
         -------
         Driven
         """
+        if self.box is not None:
+            raise ArgumentError("the wave has box=, of a grid; on a mesh give region= or scatterer=")
         surface = _Surface(mesh, boundaries)
         if self.region is not None:
             elem, face, sign = surface.of_region(self.region)
@@ -209,7 +216,8 @@ class PlaneWave(Fixed):
         """Return the constructor's arguments but f, JSON-able; those that were not given are left out."""
         given = {
             "direction": self._given, "polarization": self.polarization, "kind": self.kind,
-            "region": self.region, "scatterer": self.scatterer, "amplitude": self.amplitude,
+            "region": self.region, "scatterer": self.scatterer, "box": self.box,
+            "amplitude": self.amplitude,
         }  # fmt: skip
         listed = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items()}
         return {name: value for name, value in listed.items() if value is not None}
@@ -231,6 +239,18 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     if not names or not all(isinstance(one, str) for one in names):
         raise ArgumentError(f"{name} is {value!r}; expected a name or a list of names")
     return names
+
+
+def _corners(box: Any) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Return the lower and the upper corner of a box."""
+    try:
+        lower, upper = box
+    except (TypeError, ValueError):
+        raise ArgumentError(f"box is {box!r}; expected two corners, (lower, upper) [m]") from None
+    low, high = vector("box[0]", lower, "m"), vector("box[1]", upper, "m")
+    if not all(a <= b for a, b in zip(low, high, strict=True)):
+        raise ArgumentError(f"box goes from {low} to {high}; expected the lower corner first")
+    return low, high
 
 
 class _Surface:
@@ -306,7 +326,7 @@ class _Surface:
             if source.region is not None:  # a wall away from the region belongs to the scattered field
                 corners = corners[np.isin(self._edges(corners), between).any(axis=1)]
             if word != "exact":
-                corners = corners[_left(word, wave, self._normals(corners)) > _ALLOWED]
+                corners = corners[left_by(word, wave, self._normals(corners)) > ALLOWED]
             if len(corners):
                 raise ArgumentError(self._why(source, name, corners[0]))
 
@@ -317,7 +337,7 @@ class _Surface:
         shift = np.subtract(*(mesh.vertices[np.unique(side)].mean(axis=0) for side in sides))
         along = abs(float(np.dot(source.direction, shift)))
         met = any(np.isin(self._edges(side), ends).any() for side in sides)
-        if met and along > _ALLOWED * float(np.linalg.norm(shift)):
+        if met and along > ALLOWED * float(np.linalg.norm(shift)):
             raise ArgumentError(
                 f"{source._where()} end at the periodic sides {pair}, {tuple(shift.tolist())} m apart, along "
                 f"which a wave in direction {source.direction} is not periodic; expected one across"
@@ -344,7 +364,7 @@ class _Surface:
         return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
 
-def _left(word: str, wave: ExactSolution, normal: np.ndarray) -> np.ndarray:
+def left_by(word: str, wave: ExactSolution, normal: np.ndarray) -> np.ndarray:
     """Return by how much a wave violates the condition of a wall with these normals (n, 3), relative to 1.
 
     Parameters
