@@ -86,7 +86,7 @@ def main() -> None:
         wide, image = (traces(case, 5.0 + AWAY, "absorbing", mirrored) for mirrored in (False, True))
         for thickness in THICKNESS:
             side = unda.Damping(thickness=float(thickness), f0=1.0) if thickness else "absorbing"
-            percent = 100.0 * largest(traces(case, float(thickness), side) - wide) / largest(image)
+            percent = 100.0 * largest(traces(case, 0.0, side) - wide) / largest(image)
             found.append(
                 {"case": case, "wavelengths": thickness, "percent": [float(f"{p:.3g}") for p in percent]}
             )

@@ -28,7 +28,7 @@ def rate(x, layers, fastest, strength):
 def layered(kind, device="cpu", *, layers=LAYERS, degree=3, dtype="float64", **options):
     """A simulation from noise in a warped box of random materials, walls where there are no layers."""
     mesh = mesh_for("warped", "mixed", options.pop("number", None))
-    boundary = {name: unda.Damping(thickness=one, R0=0.2) for name, one in layers.items()}
+    boundary = {name: unda.Damping(thickness=one, R0=0.2, outside=False) for name, one in layers.items()}
     sim = unda.SEM(
         mesh, medium_for(kind, mesh, degree, "cell"), degree=degree, dtype=dtype, device=device,
         boundary={"zmax": "free", "*": "absorbing"} | boundary, **options,
@@ -63,7 +63,7 @@ def test_a_layer_returns_what_the_helmholtz_equation_says(kind):
     given = {"kind": "s", "polarization": (0, 0, 1)} if solid else {}
     pulse = unda.exact.plane_wave(medium, direction=(1, 0, 0), f=unda.ricker(1.0, t0=-1.4), **given)
     mesh = unda.box_mesh((0, 0, 0), (4, 0.2, 0.2), (16, 1, 1), shape="hex", periodic=(False, True, True))
-    layer = unda.Damping(thickness=1.0, R0=0.5 if solid else 0.3)
+    layer = unda.Damping(thickness=1.0, R0=0.5 if solid else 0.3, outside=False)
     found = []
     for side in ("absorbing", layer):
         sim = unda.SEM(
@@ -148,7 +148,7 @@ def test_a_file_goes_on_with_its_layers(tmp_path):
     sim.save(tmp_path / "run.h5")
     again = unda.load(tmp_path / "run.h5", device="cpu")
     assert again.config["boundary"] == sim.config["boundary"]
-    assert sim.config["boundary"]["ymax"] == {"thickness": 0.5, "R0": 0.2}
+    assert sim.config["boundary"]["ymax"] == {"thickness": 0.5, "R0": 0.2, "outside": False}
     for one in (sim, again):
         one.step(3)
     assert {name: sim.get(name).tobytes() for name in sim.fields} == {
@@ -173,7 +173,7 @@ def test_r0_follows_from_the_thickness_in_wavelengths():
 @pytest.mark.parametrize(
     ("boundary", "expected"),
     [
-        ({"xmin": unda.Damping(thickness=1.0), "*": "free"}, "less than the mesh"),
+        ({"xmin": unda.Damping(thickness=1.0, outside=False), "*": "free"}, "less than the mesh"),
         ({"*": unda.Damping(20)}, r"Damping\(thickness"),
         ({"xmin": unda.CPML(), "*": "free"}, r"Damping\(thickness"),
         ({"zmax": unda.Damping(thickness=0.1), "*": "free"}, "does not lie in a plane"),
@@ -199,11 +199,9 @@ def test_other_methods_and_assemblies_refuse_them():
         box = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex", periodic=(True, False, False))
         unda.SEM(box, medium, degree=2, boundary=layer | {"xmin": unda.Damping(thickness=0.1)})
     for given in (
-        {"width": 3, "thickness": 1.0},
-        {"f0": 3.0},
-        {"thickness": -1.0},
-        {"thickness": 1.0, "R0": 2.0},
-    ):
+        {"width": 3, "thickness": 1.0}, {"f0": 3.0}, {"outside": False}, {"thickness": 1.0, "tag": 2},
+        {"thickness": -1.0}, {"thickness": 1.0, "R0": 2.0},
+    ):  # fmt: skip
         with pytest.raises(ArgumentError):
             unda.Damping(**given)
 
@@ -212,7 +210,7 @@ def test_check_says_what_layers_return_and_what_is_in_them():
     mesh = unda.box_mesh((0, 0, 0), (4, 1, 1), (8, 2, 2), shape="hex")
     found = {}
     for thickness in (2.0, 0.5):
-        layer = unda.Damping(thickness=thickness, f0=1.0)
+        layer = unda.Damping(thickness=thickness, f0=1.0, outside=False)
         sim = unda.SEM(
             mesh, unda.Acoustic(rho=1.0, c=1.0), boundary={"xmax": layer, "*": "rigid"}, device="cpu"
         )
@@ -226,3 +224,49 @@ def test_check_says_what_layers_return_and_what_is_in_them():
     assert "warning: 1 of 2 receivers are in damping layers" in found[2.0]
     assert "warning: the layer at xmax is 0.45 wavelengths thick" in found[0.5]
     assert "in damping layers" not in found[0.5]
+
+
+def test_layers_outside_are_those_of_the_extended_mesh_and_its_materials():
+    """By cell, by node and by place: the material of a layer is that of the cells beside it."""
+    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (4, 2, 2), shape="hex", perturb=0.2, seed=2)
+    sides = {"xmin": 1.0, "zmin": 0.5}
+    whole = mesh.extended(sides)
+    x = mesh.coordinates(3)
+    by_cell = np.random.default_rng(1).uniform(1, 2, mesh.num_elem)
+
+    def speed(x, y, z):
+        return 1.0 + 0.2 * np.maximum(x, 0) + 0.1 * np.sin(y) + 0.3 * np.maximum(z, 0)
+
+    at_nodes = speed(*np.moveaxis(x, 2, 0))
+    layers = {name: unda.Damping(thickness=one, f0=2.0) for name, one in sides.items()}
+    for values, per in ((by_cell, "cell"), (at_nodes, "node"), (speed, "node"), (1.5, "cell")):
+        sim = unda.SEM(
+            mesh, unda.Acoustic(rho=1.0, c=values, per=per), degree=3, device="cpu",
+            boundary=layers | {"*": "free"},
+        )  # fmt: skip
+        assert sim.mesh.hash == whole.hash
+        c = sim._material[..., 1]
+        if per == "node":
+            assert np.abs(c - speed(*np.moveaxis(whole.coordinates(3), 2, 0))).max() < 1e-12
+        elif np.ndim(values):
+            assert (c[: mesh.num_elem, 0] == by_cell).all() and set(c.ravel()) <= set(by_cell)
+        assert sim.config["boundary"]["xmin"] == {"thickness": 1.0, "f0": 2.0, "outside": False}
+
+
+def test_cells_of_a_tag_are_a_layer():
+    mesh = unda.box_mesh((0, 0, 0), (4, 2, 2), (8, 4, 4), shape="hex")
+    inside = ((mesh.centroids > (1, 0, 0.5)) & (mesh.centroids < (4, 2, 2))).all(axis=1)
+    sides = {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
+    names = {"rock": 0, "layer": 1}
+    mesh = unda.Mesh(mesh.vertices, mesh.cells, tags=1 - inside, tag_names=names, boundaries=sides)
+    medium, layer = unda.Acoustic(rho=1.0, c=1.0), unda.Damping(tag="layer", f0=1.0)
+    boundary = {"xmin": layer, "zmin": layer, "*": "free"}
+    sim = unda.SEM(mesh, medium, degree=2, boundary=boundary, device="cpu")
+    found = {name: sim.config["boundary"][name]["thickness"] for name in ("xmin", "zmin")}
+    assert found == {"xmin": 1.0, "zmin": 0.5} and sim.mesh is mesh
+    for name, one, expected in (
+        ("ymin", layer, "expected a layer between"),
+        ("xmin", unda.Damping(tag="sea"), "expected one of some cells"),
+    ):
+        with pytest.raises(ArgumentError, match=expected):
+            unda.SEM(mesh, medium, degree=2, boundary={name: one, "*": "free"})

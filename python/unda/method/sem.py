@@ -17,6 +17,7 @@ from .._check import check_state, field_names, flag, node_values, number
 from .._core import lib
 from .._units import plain
 from ..errors import ArgumentError
+from ..problem import mesh_damping
 from ..problem._gridded import labelled
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
@@ -152,6 +153,8 @@ class SEM(MeshSimulation):
 
     def _make(self, given: Given) -> None:
         """Make the simulation of these arguments of the constructor."""
+        if self.ranks is None:
+            mesh_damping.settle(given)
         team, whole = team_of(given) if self.ranks is None else None, None
         if self.ranks is not None:
             whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
@@ -216,9 +219,10 @@ class SEM(MeshSimulation):
         0
         """
         given = Given.of(cls, mesh, medium, **keywords)
+        mesh_damping.settle(given)
         team = team_of(given)
         options = sem_options(given)[0]
-        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        return forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 

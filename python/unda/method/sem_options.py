@@ -64,14 +64,17 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         material=material,
         material_by_node=int(medium.per == "node"),
         boundary=boundaries.codes,
-        **_layers(mesh, medium, degree, layers),
+        **_layers(mesh, medium, material, degree, layers),
         **kernel_choice(given.assembly, given.kernel_options),
     )
     return options, material, boundaries, chosen
 
 
-def _layers(mesh: Mesh, medium: Medium, degree: int, layers: dict[str, Damping]) -> dict[str, Any]:
+def _layers(
+    mesh: Mesh, medium: Medium, material: np.ndarray, degree: int, layers: dict[str, Damping]
+) -> dict[str, Any]:
     """Return the library's options of damping layers; process 0 has those of the whole mesh."""
     if not layers or isinstance(mesh, RankMesh):
         return {}
-    return mesh_damping.rates(mesh, degree, mesh_damping.place(mesh, layers, medium.speed_max(mesh)))
+    fastest = float(medium._speeds(material.reshape(-1, material.shape[-1])).max())
+    return mesh_damping.rates(mesh, degree, mesh_damping.place(mesh, layers, fastest))

@@ -6,9 +6,10 @@ csrc/sem/sides.c), the rates of damping on a mesh (mesh_damping.py).
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any
 
-from .._check import integer, number
+from .._check import flag, integer, number
 from ..errors import ArgumentError
 
 
@@ -22,8 +23,8 @@ class Damping:
     less. A layer of 20 nodes reflects about 0.012 % of the energy of a wavelet whose peak wavelength is 8
     nodes at normal incidence, 0.5 % at 60 degrees; layers should be at least 1.5 wavelengths deep.
 
-    SEM: the part of the mesh within `thickness` of the side, u'' + 2 s u' in place of u''; where layers meet
-    their rates add up. The side itself is "absorbing". Up to 60 degrees layers of 1, 2, 3 and 4 P wavelengths
+    SEM: cells outside a plane side, or the mesh's own, u'' + 2 s u' in place of u''; where layers meet their
+    rates add up. The side itself is "absorbing". Up to 60 degrees layers of 1, 2, 3 and 4 P wavelengths
     at f0 return at most 10, 2.7, 1.3 and 0.8 % of a Ricker pulse, where dashpots alone return 33 %
     (docs/absorbing_layers.md).
 
@@ -39,6 +40,11 @@ class Damping:
         SEM: of the layer [m].
     f0 : float, optional
         SEM: main frequency of the waves [Hz], from which the default of R0 follows.
+    tag : str or int, optional
+        SEM, in place of a thickness: the layer is the mesh's cells of that tag.
+    outside : bool
+        SEM: cells are added to the mesh, after those that it has (`Mesh.extended`); their material is that
+        of the cells beside them. False: the layer is what the mesh has within the thickness of the side.
 
     Raises
     ------
@@ -58,6 +64,8 @@ class Damping:
     >>> mesh = unda.box_mesh((0, 0, -600), (600, 600, 0), cells=(6, 6, 6), shape="hex")
     >>> layer = unda.Damping(thickness=200.0, f0=15.0)
     >>> sim = unda.SEM(mesh, medium, boundary={"zmax": "free", "*": layer})
+    >>> sim.mesh.lower, sim.mesh.upper
+    ((-200.0, -200.0, -800.0), (800.0, 800.0, 0.0))
     """
 
     width: int | None = None
@@ -65,20 +73,27 @@ class Damping:
     _: KW_ONLY
     thickness: float | None = None
     f0: float | None = None
+    tag: str | int | None = None
+    outside: bool = True
 
     def __post_init__(self) -> None:
-        if self.width is not None and self.thickness is not None:
+        on_mesh = self.thickness is not None or self.tag is not None
+        if self.thickness is not None and self.tag is not None:
+            raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
+        if self.width is not None and on_mesh:
             raise ArgumentError(
-                f"width is {self.width}, thickness is {self.thickness}; expected one of them: FD counts "
-                "nodes, SEM metres"
+                f"width is {self.width}, thickness is {self.thickness}, tag is {self.tag!r}; expected one of "
+                "them: FD counts nodes, SEM metres"
             )
-        if self.f0 is not None and self.thickness is None:
-            raise ArgumentError(f"f0 is {self.f0}; expected none without a thickness, which it goes with")
-        if self.thickness is None:
+        if (self.f0 is not None or not flag("outside", self.outside)) and not on_mesh:
+            raise ArgumentError(
+                f"f0 is {self.f0}, outside is {self.outside}; they go with a thickness or a tag, of SEM"
+            )
+        if not on_mesh:
             width = 20 if self.width is None else self.width
             object.__setattr__(self, "width", integer("width", width, 1, 2**28))
             object.__setattr__(self, "R0", 0.01 if self.R0 is None else self.R0)
-        else:
+        elif self.thickness is not None:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
         if self.f0 is not None:
             object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
@@ -88,12 +103,12 @@ class Damping:
                 raise ArgumentError(f"R0 is {self.R0}; expected a number between 0 and 1")
 
     def __repr__(self) -> str:
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        return f"Damping({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        return f"Damping({', '.join(f'{name}={value!r}' for name, value in self.to_config().items())})"
 
-    def to_config(self) -> dict[str, float]:
+    def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict; ``Damping(**...)`` is the layer again."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        usual = {field.name: field.default for field in fields(self)}
+        return {name: value for name, value in vars(self).items() if value is not usual[name]}
 
 
 @dataclass(frozen=True)

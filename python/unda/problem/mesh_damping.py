@@ -22,12 +22,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._check import integer
 from ..errors import ArgumentError
+from ._shapes import MAX_DEGREE
+from ._values import ByTag, Number
 from .boundary import by_name
 from .layer import CPML, Damping
+from .medium import Medium
 from .mesh import Mesh
+from .mesh_layers import extended, plane_of
 
-_FLAT = 1e-6  # of the mesh's size: a side in a plane
 _EXPONENT = 1.5
 _WAVELENGTHS = 2.0  # of a layer without f0
 _MOST = 8.0  # wavelengths: A goes no further
@@ -61,14 +65,99 @@ def split(mesh: Mesh, boundary: Mapping[str, Any] | None) -> tuple[dict[str, Any
             continue
         if name in joined:
             raise ArgumentError(f"boundary {name!r} is periodic by the mesh, expected no layer there")
-        if isinstance(one, CPML) or one.thickness is None:
+        if isinstance(one, CPML) or one.width is not None:
             raise ArgumentError(
                 f"boundary {name!r} has {one!r}; expected unda.Damping(thickness=..): SEM has no matched "
                 "layer, and its layers are given in metres"
             )
+        if one.outside or one.tag is not None:
+            raise ArgumentError(
+                f"boundary {name!r} has {one!r} in many processes; expected a thickness and outside=False, "
+                "of a mesh that has the layer already: Mesh.extended"
+            )
         layers[name] = one
     words = {name: "absorbing" if name in layers else one for name, one in given.items()}
     return {name: word for name, word in words.items() if word is not None}, layers
+
+
+def settle(given: Any) -> None:
+    """Make layers a part of the mesh: cells of a tag get their thickness, and what lies outside is added.
+
+    given: arguments of SEM, whose mesh, medium and boundary become others.
+    """
+    mesh, medium = given.mesh, given.medium
+    if (
+        not isinstance(mesh, Mesh)
+        or not isinstance(given.boundary, Mapping)
+        or not isinstance(medium, Medium)
+    ):
+        return
+    named, rest = by_name(given.boundary, mesh.boundary_names, "names", "the mesh")
+    joined = {name for pair in mesh.periodic for name in pair}
+    words = {
+        name: named.get(name, rest) for name in mesh.boundary_names if name in named or name not in joined
+    }
+    ours = {
+        name: one for name, one in words.items()
+        if isinstance(one, Damping) and one.width is None and name not in joined
+    }  # fmt: skip
+    outer = {
+        name: float(one.thickness or 0.0) for name, one in ours.items() if one.outside and one.tag is None
+    }
+    for name, one in ours.items():
+        thickness = one.thickness if one.tag is None else _thickness(mesh, name, one.tag)
+        words[name] = Damping(thickness=thickness, R0=one.R0, f0=one.f0, outside=False)
+    if ours:
+        given.boundary = {name: word for name, word in words.items() if word is not None}
+    if outer:
+        given.mesh, parents = extended(mesh, outer)
+        given.medium = _continued(medium, mesh, given.mesh, parents, given.degree)
+
+
+def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
+    """Return how far cells of other tags are from a side [m]."""
+    number = mesh.tag_names.get(tag, tag) if isinstance(tag, str) else tag
+    layer = mesh.tags == number
+    if not layer.any() or layer.all():
+        raise ArgumentError(f"tag is {tag!r}; expected one of some cells, of {mesh.tag_names}")
+    axis, side, inside = plane_of(mesh, name)
+    rest = mesh.vertices[mesh.cells[~layer]].reshape(-1, 3)
+    lower, upper = rest.min(axis=0), rest.max(axis=0)
+    middle = mesh.centroids[layer]
+    among = ((middle > lower) & (middle < upper)).all(axis=1)
+    if among.any():
+        raise ArgumentError(
+            f"cell {np.flatnonzero(layer)[among][0]} of tag {tag!r} lies among the others, expected layers "
+            "outside a box of them"
+        )
+    thickness = inside * float((lower if inside > 0 else upper)[axis] - side)
+    if thickness <= 0.0:
+        raise ArgumentError(
+            f"cells of other tags than {tag!r} reach boundary {name!r}, expected a layer between"
+        )
+    return thickness
+
+
+def _continued(medium: Medium, old: Mesh, new: Mesh, parents: np.ndarray, degree: Any) -> Medium:
+    """Return the medium of an extended mesh: materials are those of the cells beside, at nodes too."""
+    if all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
+        return medium
+    degree = integer("degree", degree, 1, MAX_DEGREE[old.shape])
+    table = medium._in_cells(old, degree)
+    values = table[parents]
+    if medium.per == "node":
+        added = np.arange(old.num_elem, new.num_elem)
+        x = np.clip(new.coordinates(degree)[added], old.lower, old.upper)
+        there = old.coordinates(degree)
+        # Nodes of a layer, moved to its face, are nodes of the parent.
+        for cell, at in zip(added, x, strict=True):
+            apart = np.abs(at[:, None] - there[parents[cell]][None]).max(axis=2)
+            values[cell] = table[parents[cell], apart.argmin(axis=1)]
+    columns = np.moveaxis(values if medium.per == "node" else values[:, 0], -1, 0)
+    given = dict(zip(medium.parameters, map(np.ascontiguousarray, columns), strict=True))
+    kind: Any = type(medium)
+    made: Medium = kind(per=medium.per, **given)
+    return made
 
 
 def place(mesh: Mesh, layers: Mapping[str, Damping], fastest: float) -> dict[str, Layer]:
@@ -79,30 +168,19 @@ def place(mesh: Mesh, layers: Mapping[str, Damping], fastest: float) -> dict[str
     ArgumentError
         A side that is not in a plane across an axis; layers that meet those of the opposite side.
     """
-    lower, upper = np.array(mesh.lower), np.array(mesh.upper)
     found = {}
     for name, one in layers.items():
-        here = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
-        x = mesh.vertices[here.reshape(-1)]
-        spread = np.ptp(x, axis=0)
-        axis, side = int(spread.argmin()), float(np.median(x[:, spread.argmin()]))
-        ends = np.abs(side - np.array([lower[axis], upper[axis]]))
-        room = _FLAT * float((upper - lower).max())
-        if spread[axis] > room or ends.min() > room:
-            raise ArgumentError(
-                f"boundary {name!r} has a layer, but does not lie in a plane x, y or z = constant at an end "
-                f"of the mesh: it reaches over {', '.join(f'{s:.3g}' for s in spread)} m"
-            )
+        axis, side, inside = plane_of(mesh, name)
         thickness = float(one.thickness or 0.0)
         largest = (_EXPONENT + 1) * strength(one, fastest) * fastest / thickness
-        found[name] = Layer(axis, side, 1 if ends[0] < ends[1] else -1, thickness, largest)
-    for axis in range(3):
+        found[name] = Layer(axis, side, inside, thickness, largest)
+    for axis, size in enumerate(np.subtract(mesh.upper, mesh.lower)):
         thick = sum(max((one.thickness for one in found.values() if (one.axis, one.inside) == (axis, inside)),
                         default=0.0) for inside in (1, -1))  # fmt: skip
-        if thick >= upper[axis] - lower[axis]:
+        if thick >= size:
             raise ArgumentError(
                 f"layers along {'xyz'[axis]} are {thick:.4g} m thick, expected less than the mesh, which has "
-                f"{upper[axis] - lower[axis]:.4g} m: layers are a part of it"
+                f"{size:.4g} m: layers are a part of it (Mesh.extended)"
             )
     return found
 
