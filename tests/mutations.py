@@ -928,7 +928,7 @@ MUTATIONS = [
     ("csrc/solver/monitor.c", "(all - m->num_held) * wide", "0"),
     ("csrc/solver/monitor.c", "    TRY(add_held(m));\n", ""),
     ("csrc/solver/monitor.c", "sample.slot == m->batch - 1 ?", "sample.slot == 0 ?"),
-    ("csrc/solver/cpu_monitor.c", "sample->wave[n * 2", "sample->wave[0 * 2"),
+    ("csrc/solver/cpu_monitor.c", "wave[n * wide + 1]", "wave[n * wide]"),
     ("cuda/common/monitor.cu", "n < a.num_held)", "n <= a.num_held)"),
     ("csrc/solver/monitor.c", "m->batch - 1 : m->waits);", "m->batch - 1 : 0);"),    ("csrc/fd/monitor.c", "if (image && magnitude(piece->place[num_x - 1]) == x)", "if (false)"),
     ("csrc/fd/monitor.c", "behind = first + num - image,", "behind = first + num - 1,"),
