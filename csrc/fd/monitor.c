@@ -84,8 +84,8 @@ static int32_t batch_of(const unda_solver *s, const struct monitor *m)
 
 static bool takes_pairs(const unda_solver *s, const struct monitor *m)
 {
-    return m->inside && m->batch == 1 && m->every == 1 && s->options.device != UNDA_DEVICE_CPU &&
-           !fd_tables(s)->physics && m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
+    return m->inside && m->batch == 1 && m->every == 1 && !fd_tables(s)->physics &&
+           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -142,12 +142,13 @@ static void sample_plane(const struct monitor_piece *piece, const struct monitor
         monitor_cpu_rows(piece, view, sample, i, num - 1, num);
 }
 
-void fd_cpu_sample(unda_solver *s, void *const *array, int first, int num, int64_t step, int64_t x,
-                   int64_t begin, int64_t end)
+void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int first, int num, int64_t step,
+                   int64_t x, int64_t begin, int64_t end)
 {
     const unda_solver *whole = fd_whole(s);
     const struct fd_cpu *t = fd_cpu(s);
-    struct monitor_view view = {.value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    struct monitor_view view = {
+        .earlier = (uintptr_t)earlier, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int32_t i = 0; i < whole->num_monitor; i++) {
         const struct monitor *m = whole->monitors[i];
         struct monitor_sample sample;
@@ -211,17 +212,13 @@ int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
     return most;
 }
 
-unda_status fd_cuda_sample(unda_solver *s, bool last)
+unda_status fd_cuda_sample(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
-        struct monitor *m = s->monitors[i];
+        const struct monitor *m = s->monitors[i];
         struct monitor_sample sample;
-        if (!monitor_due(s, m, s->step, &sample))
-            continue;
-        bool waits = m->pairs && !m->waits && !last;
-        for (int32_t k = 0; k < m->num_piece && !waits; k++)
+        for (int32_t k = 0; k < m->num_piece && monitor_due(s, m, s->step, &sample); k++)
             TRY(take(m, &m->piece[k], &sample));
-        m->waits = waits;
     }
     return UNDA_OK;
 }

@@ -175,7 +175,14 @@ void PRECISION(monitor_cpu_rows_)(const struct monitor_piece *piece, const struc
             for (int f = 0; f < monitor_num_field(sample->quantity); f++)
                 q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step,
                                     view->step, n, sign};
-            add_row(piece, first + k, q, sample);
+            struct monitor_sample now = *sample;
+            if (sample->two) {
+                struct row earlier = q[0];
+                earlier.value = (const REAL *)view->earlier + (q[0].value - (const REAL *)view->base[0]);
+                add_row(piece, first + k, &earlier, sample);
+                now.wave += 2 * now.num_frequency;
+            }
+            add_row(piece, first + k, q, &now);
         }
         if (sample->num > 0)
             add_held(piece, first, num, sample);
