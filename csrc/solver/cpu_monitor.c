@@ -44,11 +44,12 @@ CLONES static void keep_smallest(REAL *restrict kept,
 CLONES static void add_squares(double *restrict sum,
                                struct row r){EACH_VALUE(r, i, sum[i] += (double)p * (double)p)}
 
-CLONES static void add_wave(double *restrict sum, struct row r, double wave)
+/* The sums of cosines and of sines of a frequency; wave: of both. */
+CLONES static void add_wave(double *restrict sum, double *restrict other, struct row r, const double *wave)
 {
-    EACH_VALUE(r, i, sum[i] += wave * (double)p)
+    const double c = wave[0], s = wave[1];
+    EACH_VALUE(r, i, sum[i] += c * (double)p; other[i] += s * (double)p)
 }
-
 static void clear(double *sum, int64_t num)
 {
     memset(sum, 0, (size_t)num * sizeof *sum);
@@ -68,18 +69,17 @@ static void add_values(const struct monitor_piece *piece, int64_t at, struct row
         keep_largest((REAL *)piece->sums + at, r);
     else if (sample->statistic == UNDA_MINIMUM)
         keep_smallest((REAL *)piece->sums + at, r);
-    int32_t num = extreme || sample->slot >= 0        ? 0
-                  : sample->statistic == UNDA_SQUARES ? 1
-                                                      : 2 * sample->num_frequency;
-    for (int32_t i = 0; i < num; i++) {
-        double *sum = (double *)piece->sums + i * all + at;
-        if (sample->first)
-            clear(sum, r.num_row * r.num);
-        if (sample->statistic == UNDA_SQUARES)
-            add_squares(sum, r);
-        else
-            add_wave(sum, r, sample->wave[i]);
-    }
+    if (extreme || sample->slot >= 0)
+        return;
+    double *sum = (double *)piece->sums + at;
+    int32_t num = sample->statistic == UNDA_SQUARES ? 1 : 2 * sample->num_frequency;
+    for (int32_t i = 0; i < num && sample->first; i++)
+        clear(sum + i * all, r.num_row * r.num);
+    if (sample->statistic == UNDA_SQUARES)
+        add_squares(sum, r);
+    else
+        for (int32_t i = 0; i < num; i += 2)
+            add_wave(sum + i * all, sum + (i + 1) * all, r, sample->wave + i);
 }
 
 enum { BATCH = 256 };
@@ -113,10 +113,8 @@ static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num,
             add_waves(sum, sum + all, (const REAL *)piece->held + n * all + at, all, num,
                       sample->wave + n * wide + k, wide);
         for (; n < sample->num; n++)
-            for (int part = 0; part < 2; part++)
-                add_wave(sum + part * all,
-                         (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1},
-                         sample->wave[n * wide + k + part]);
+            add_wave(sum, sum + all, (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1},
+                     sample->wave + n * wide + k);
     }
 }
 
