@@ -255,17 +255,20 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
     # ---- arrays for others ----
 
     @alone
-    def device_array(self, field: str) -> Any:
+    def device_array(self, field: str, *, raw: bool = False) -> Any:
         """Return a copy of a field on the device of the simulation, for torch, cupy and others.
 
         Parameters
         ----------
         field : str
             What `get` gives, in the same order and shape.
+        raw : bool
+            Give the memory itself in which the simulation keeps one of ``sim.fields``, in the order in which
+            it does so, to be read only: no copy, and nothing passes through the host.
 
         Returns
         -------
-        ndarray or DeviceArray
+        ndarray, DeviceArray, or with `raw` RawArray
             On the CPU a NumPy array. On a CUDA device an array in its memory, of several devices in that of
             the first, which ``torch.from_dlpack``, ``cupy.from_dlpack`` and ``cupy.asarray`` take without a
             copy; ``numpy()`` reads it back. Where processes share the problem, what each of them has.
@@ -273,14 +276,15 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
         Raises
         ------
         ArgumentError
-            If there is no such field.
+            If there is no such field; with `raw` if it is derived from others, or the simulation is on
+            several devices or in several processes.
         OutOfMemoryError
             If the device has no room for it.
 
         Notes
         -----
-        The values pass through the host's memory. Writing to the array does not change the simulation: `set`
-        does.
+        The values of a copy pass through the host's memory. Writing to it does not change the simulation:
+        `set` does.
 
         Examples
         --------
@@ -291,7 +295,7 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
         """
         from ..io.device_array import device_array
 
-        return device_array(self, field)
+        return device_array(self, field, flag("raw", raw))
 
     # ---- files ----
 
