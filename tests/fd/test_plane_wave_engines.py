@@ -1,4 +1,4 @@
-"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, scalar bits are the same.
+"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, scalar bits are alike.
 
 Not here: the waves themselves (test_plane_wave.py).
 """
