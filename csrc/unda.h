@@ -365,6 +365,12 @@ typedef struct unda_solver_options {
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
+    /* SEM: elements of absorbing layers, each once or not at all, and at their nodes the rate d [1/s] by which waves
+     * decay: u'' + 2 d u' in place of u'', of fluids chi'' + 2 d chi'. The scheme is stable for any d >= 0, with the
+     * same largest dt. Not with assembly "atomic". */
+    int64_t num_damped;
+    const int64_t *damped_elem; /* [num_damped] */
+    const double *damping;      /* [num_damped][num_node] */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
@@ -707,18 +713,28 @@ typedef enum unda_statistic {
     UNDA_FOURIER = 3  /* of each frequency f: sum p_k cos(2 pi f t_k), then - sum p_k sin(2 pi f t_k) */
 } unda_statistic;
 enum { UNDA_MAX_FREQUENCY = 128 };
+/* What a sample is of the fields q_0, q_1, q_2, numbers `field` to field + 2, which stand at the same places; computed in
+ * the solver's precision. */
+typedef enum unda_quantity {
+    UNDA_AS_IT_IS = 0,   /* q_0 */
+    UNDA_MINUS = 1,      /* -q_0 */
+    UNDA_MINUS_MEAN = 2, /* -(q_0 + q_1 + q_2) / 3: the pressure, of normal stresses */
+    UNDA_MAGNITUDE = 3   /* sqrt(q_0^2 + q_1^2 + q_2^2) */
+} unda_quantity;
 /* Sampled now (sample 0) and after every `every` steps, at t_k = time + lag; a call of unda_solver_step runs from sample to
- * sample. DG: values of nodes of cells; FD: of the user's nodes, images beyond walls among them. SEM has no monitors. */
+ * sample. DG: values of nodes of cells; FD: of the user's nodes, images beyond walls among them; SEM: of nodes of cells, kept
+ * once where cells share them. */
 typedef struct unda_monitor {
     int64_t size_bytes;
     int64_t every;
     int32_t field;     /* number of a field of the state */
     int32_t statistic; /* unda_statistic */
+    int32_t quantity;  /* unda_quantity */
     double lag;        /* time of the field less that of the solver [s] */
     int64_t num_frequency;
     const double *frequencies; /* [num_frequency] [Hz], with UNDA_FOURIER alone, copied */
     int64_t num_elem;
-    const int64_t *elem;      /* DG: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
+    const int64_t *elem;      /* DG, SEM: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
     int64_t first[3], num[3]; /* FD: a box of the user's nodes */
 } unda_monitor;
 /* Takes sample 0. Its memory is added to host_bytes or device_bytes of unda_solver_info. Numbers count from 0 since monitors
@@ -730,8 +746,9 @@ UNDA_API unda_status unda_solver_clear_monitors(unda_solver *solver);
  * that were undone, until this. */
 UNDA_API unda_status unda_solver_restart_monitor(unda_solver *solver, int32_t index);
 /* first: the step of sample 0; num_sample: samples so far; [array][row][value] with 1 array, or 2 num_frequency with
- * UNDA_FOURIER: DG: [num_elem][num_node]; FD: [num x][num y][num z], of which planes that other processes have are left as
- * they are; float64 but maxima and minima, which are in the solver's precision. Any pointer may be NULL. */
+ * UNDA_FOURIER: DG, SEM: [num_elem][num_node]; FD: [num x][num y][num z]. Planes that other processes have, and cells that do
+ * not have the field, are left as they are. float64 but maxima and minima, which are in the solver's precision. Any pointer
+ * may be NULL. */
 UNDA_API unda_status unda_solver_read_monitor(unda_solver *solver, int32_t index, int64_t *first,
                                               int64_t *num_sample, void *values);
 /* Puts back what unda_solver_read_monitor gave, all of it or planes and elements of this process. */

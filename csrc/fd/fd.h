@@ -478,12 +478,18 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
 unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+/* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at
+ * the present one. */
+int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most);
+unda_status fd_cuda_sample(unda_solver *s);
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece);
 unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample);
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece);
-/* Samples, if they are due at a step of the call, of rows [begin, end) of plane x of the scalar scheme's p. */
-void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end);
+/* Samples, if they are due at a step of the call, of rows [begin, end) of plane x, of `num` fields from `first` on; array:
+ * theirs; earlier: that of one field a step before, or NULL. */
+void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int first, int num, int64_t step,
+                   int64_t x, int64_t begin, int64_t end);
 
 /* material.c: unda_solver_set_material; refuses to go on where the material of some planes is missing. */
 unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material);

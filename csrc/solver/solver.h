@@ -70,6 +70,8 @@ struct engine {
     unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);
     unda_status (*monitor_take)(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+    /* Of the whole, after the state was written: what a sample of it needs. May be NULL. */
+    unda_status (*settle)(unda_solver *s);
     /* Fills kernel and parts of info. May be NULL. */
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     /* May be NULL: no kernels. */

@@ -43,6 +43,7 @@ def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
     assert (tmp_path / "parameter_sweep.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_a_sweep_on_dask_has_its_orders(tmp_path):
     pytest.importorskip("distributed")
     said = run(tmp_path, "sweep_dask.py", "--quick")
