@@ -1,7 +1,8 @@
 """A plane wave on a sphere of glass
 =================================
 
-A plane wave on a dielectric sphere of index 1.5, on curved hexahedra: the cross-section against Mie's.
+A plane wave on a dielectric sphere of index 1.5, on curved hexahedra: the cross-section against Mie's. The
+same sphere on a grid and on a mesh: ``dielectric_sphere_grid.py`` is the other one.
 
 The mesh is made here: a cube in the middle, six blocks around it to the sphere and six from there on
 outwards, whose cells follow the sphere (27 nodes each). Cells up to 1.3 radii hold the total field, those

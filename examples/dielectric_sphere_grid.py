@@ -1,7 +1,8 @@
 """A plane wave on a sphere of glass, on a grid
 =============================================
 
-The sphere of ``dielectric_sphere.py`` on a regular grid: Yee's scheme, its cross-section against Mie's.
+The sphere of ``dielectric_sphere.py``, which is on a mesh, on a regular grid: a staggered scheme of order 4, its
+cross-section against Mie's.
 
 Nodes in a box around the sphere hold the total field, those around it the scattered one, into which less
 than 1e-6 of the wave leaks without a sphere. The spectrum on a larger box becomes the field far away. A
