@@ -104,20 +104,24 @@ def test_the_wave_is_f_with_the_dispersion_of_the_scheme(name, order):
 
 
 def test_a_wave_that_fills_a_periodic_grid_across_needs_two_faces():
-    """A box across all of a periodic grid has no sides; its values are those of a closed box."""
+    """A box across all of a periodic grid has no sides; the wave reaches a receiver when and as it should.
+
+    It begins with subnormal numbers, which the line rounds as the grid does: nothing leaks.
+    """
     sides = {"zmin": "free", "zmax": "free", "*": "periodic"}
-    grid = unda.Grid((3, 2, 40), 10.0)
+    grid = unda.Grid((3, 2, 140), 10.0)
     traces = []
     for dtype in ("float32", "float64"):
         sim = unda.FD(grid, WAVES["scalar"].medium, boundary=sides, dtype=dtype, device="cpu")
-        sim.add_source(unda.PlaneWave((0, 0, 1), f=unda.ricker(8.0), box=((-1, -1, 100), (21, 11, 250))))
+        sim.add_source(unda.PlaneWave((0, 0, 1), f=unda.ricker(8.0), box=((-1, -1, 100), (21, 11, 1300))))
         rec = sim.add_receivers([(10.0, 0.0, 180.0)])
-        sim.run(until=0.4)
-        assert np.abs(sim.get("p")[:, :, :10]).max() <= (0 if dtype == "float32" else 1e-13)
+        sim.set(t=-0.15)  # f is 1e-32
+        sim.run(until=1.2)
+        p = np.abs(sim.get("p"))
+        assert max(p[:, :, :10].max(), p[:, :, 131:].max()) <= (0 if dtype == "float32" else 1e-13)
         traces.append(rec["p"][0])
     wave = unda.ricker(8.0)(rec.t - 180.0 / 1500.0)
-    # 19 nodes in the main wavelength: order 4 turns it by less than 1e-3 over 18 nodes, 0.01 with its
-    # overtones
+    # 19 nodes in the main wavelength: order 4 turns it by less than 1e-3 in 18, 0.01 with its overtones
     assert np.abs(traces[1] - wave).max() < 0.02 and np.abs(traces[0] - traces[1]).max() < 1e-5
 
 
