@@ -31,6 +31,7 @@ WAVES = {
     "acoustic": Wave("staggered", WATER, 1500.0, 0, -1),
     "P": Wave("staggered", ROCK, 4000.0, 1, kind="p"),
     "S": Wave("staggered", ROCK, 2300.0, 2, -1, (1.0, 0.4, 0.0), "s"),
+    "fluid": Wave("staggered", unda.Elastic(rho=1000.0, vp=1500.0, vs=0.0), 1500.0, 0, kind="p"),
     "Yee": Wave("staggered", AIR, (8.9e-12 * 1.26e-6) ** -0.5, 0, 1, (0.0, 1.0, 0.3)),
 }
 H, ORIGIN, BEFORE = 10.0, (-13.0, 5.0, 100.0), 6

@@ -14,7 +14,13 @@ from unda.method import total_field
 # Rounding: float64 leaves a few units of each field a step, float32 as much; the promise of float32 is 1e-6
 # whatever the number of steps. The scalar scheme has the bits of the line, see rounded_surface.py.
 BOUND = {"float32": 1e-6, "float64": 1e-13}
-NOW = {("scalar", 4, "float32"), ("acoustic", 4, "float32"), ("P", 2, "float64"), ("Yee", 2, "float32")}
+NOW = {
+    ("scalar", 4, "float32"),
+    ("acoustic", 4, "float32"),
+    ("P", 2, "float64"),
+    ("fluid", 2, "float32"),
+    ("Yee", 2, "float32"),
+}
 
 
 def cases():
@@ -72,7 +78,7 @@ def test_the_wave_is_f_with_the_dispersion_of_the_scheme(name, order):
     """
     run = Run(name, order, "float64")
     wave, sim = run.wave, run.sim
-    lead = {"p": "p", "e": "ey"}.get(sim.fields[0][0], "vy" if wave.kind == "p" else "vx")
+    lead = {"p": "p", "e": "ey"}.get(sim.fields[0][0], "v" + "xyz"[wave.axis] if wave.kind == "p" else "vx")
     offset = sim._scheme.offset(lead)
     node = (run.low + run.high) // 2
     trace = []

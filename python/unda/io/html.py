@@ -79,7 +79,7 @@ def simulation(sim: Any) -> str:
         ("engine", f"{sim.dtype.name}, {sim._engine()}"),
         ("memory", ", ".join(f"{n / 1e6:.1f} MB on the {where}" for where, n in memory.items())),
         ("time", f"{sim.t:.6g} s, {sim.step_count} steps of {sim.dt:.4g} s"),
-        ("sources", len(sim._solver.sources) + len(sim._solver.waves)),
+        ("sources", sum(one._whole is None for one, _ in sim._solver.sources) + len(sim._solver.waves)),
         ("receivers", ", ".join(f"{rec.name or ''} {len(rec)}".strip() for rec in sim.receivers) or 0),
     ]
     small = what == "DOF" or count <= _MOST_NODES

@@ -26,6 +26,8 @@ from ..problem.medium import Medium
 from .incident_line import IncidentLine, Scene, SurfaceSource, add_nodes, start_of
 from .rounded_surface import Folded, RoundedSurface
 
+_NORMAL = ("sxx", "syy", "szz")
+
 
 class _Box(NamedTuple):
     """First and last node of a total field, and the axes that its surface is normal to."""
@@ -193,9 +195,13 @@ def _responses(
     shape = tuple(1 if flat else 2 * half + 2 for flat in scene.flat)
     middle = tuple(n // 2 for n in shape)
     sim = scene.made(shape, (0.0, 0.0, 0.0), dict.fromkeys(SIDES, "periodic"))
+    together = _NORMAL if scene.medium.scalar().get("vs") == 0.0 else ()  # a fluid has all or none
     for source in names:
+        if source in together[1:]:
+            continue
         state = {name: np.zeros(shape) for name in sim._scheme.names}
-        state[source][middle] = 1.0
+        for name in together if source in together else (source,):
+            state[name][middle] = 1.0
         sim.set(**state)
         sim.step()
         for target in sim.fields:
