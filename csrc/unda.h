@@ -365,6 +365,12 @@ typedef struct unda_solver_options {
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
+    /* SEM: elements of absorbing layers, each once or not at all, and at their nodes the rate d [1/s] by which waves
+     * decay: u'' + 2 d u' in place of u'', of fluids chi'' + 2 d chi'. The scheme is stable for any d >= 0, with the
+     * same largest dt. Not with assembly "atomic". */
+    int64_t num_damped;
+    const int64_t *damped_elem; /* [num_damped] */
+    const double *damping;      /* [num_damped][num_node] */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
@@ -632,7 +638,8 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current.
  * SEM: rates force x y z [N], moment xx yy zz yz xz xy [N m] in solids, and last in fluids a volume [m3], per
  * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step; of a force
- * in a fluid its integral's integral over time: one that acts on solids and fluids is two sources. */
+ * in a fluid its integral's integral over time: one that acts on solids and fluids is two sources.
+ * FD also takes sources node by node, as the surface of a total field has them: see `node`. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */
@@ -642,6 +649,12 @@ typedef struct unda_source {
     int64_t num_source;   /* with first: 1 or more */
     const int64_t *first; /* [num_source + 1], the cells of source i are first[i] .. first[i + 1] - 1, one or
                              more; NULL: one source in all cells */
+    /* FD, with places and rates NULL: what a step adds to single nodes, whatever their material. Field field[i]
+     * of the state gains weight[i] times the amplitude at node[i] of the user's [nx][ny][nz]: when the pass that
+     * makes the field has ended. [num_cell] each; in each source fields ascend, and in each field nodes. */
+    const int64_t *node;
+    const int32_t *field;
+    const double *weight;
 } unda_source;
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_source *source, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element

@@ -387,19 +387,31 @@ struct fd_tap {
     struct fd_product product;
     double rates[FD_MAX_RATE];
 };
-struct fd_source {
-    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin */
-    bool drives;                     /* some node gains something */
-    double most;                     /* that a unit of amplitude adds to a field */
-    struct fd_tap tap[];
-};
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
     double weight;
 };
+struct fd_source {
+    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin, or the pairs */
+    bool drives;                     /* some node gains something */
+    double most;                     /* that a unit of amplitude adds to a field */
+    struct fd_pair *pair;            /* behind the struct, of a source node by node: ascending; NULL: taps */
+    struct fd_tap tap[];
+};
 /* Calls `take` for each source with what a unit of its amplitude adds to nodes of field f, each node once. */
 typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
 unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
+/* The same of one source and plane x alone; value[which][i]: materials in planes x and x + 1, [total y][total z], where
+ * they vary. Returns their number. */
+struct fd_plane_materials {
+    double *value[FD_MAX_MATERIAL][2];
+};
+int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                        const struct fd_plane_materials *materials, struct fd_pair *pair);
+/* At most how many nodes of plane x a source reaches; then each node whose material counts for these. */
+int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x);
+void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                             void (*take)(void *of, int64_t node), void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 double fd_source_most(const void *source);
 

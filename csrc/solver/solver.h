@@ -103,6 +103,7 @@ struct method {
     /* Makes all sources; after a failure some may have been made, the others are NULL. */
     unda_status (*sources_new)(unda_solver *s, void **sources, const unda_source *given);
     void (*source_free)(void *source); /* may be NULL */
+    bool takes_nodes;                  /* sources node by node: `node` of unda_source */
     double (*source_most)(
         const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
     /* Refuses points outside the domain and unknown fields. */
