@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 29 };
+enum { UNDA_ABI = 30 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -737,6 +737,10 @@ typedef struct unda_monitor {
     const int64_t *elem;      /* DG, SEM: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
     int64_t first[3], num[3]; /* FD: a box of the user's nodes */
 } unda_monitor;
+/* What a monitor of so many values takes of a solver with these options: bytes of memory, of which samples that are held are
+ * a part; moved, on average, from and to memory for each sample. Either pointer may be NULL. */
+UNDA_API unda_status unda_monitor_bytes(const unda_solver_options *options, const unda_monitor *monitor,
+                                        int64_t num_value, int64_t *bytes, double *moved);
 /* Takes sample 0. Its memory is added to host_bytes or device_bytes of unda_solver_info. Numbers count from 0 since monitors
  * were cleared. */
 UNDA_API unda_status unda_solver_add_monitor(unda_solver *solver, const unda_monitor *monitor,

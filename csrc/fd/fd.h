@@ -476,6 +476,7 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 
 /* monitor.c: see struct method, struct engine. */
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
+void fd_monitor_ways(const unda_solver_options *options, struct monitor *m);
 unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
 /* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at

@@ -65,31 +65,25 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* Where steps need not end at samples: on the CPU, where rows are in the cache when they are made, and one CUDA device, on
- * which samples are launches among those of steps. */
-static bool samples_inside(const unda_solver *s)
+/* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and on one
+ * CUDA device, on which samples are launches among those of steps. The scalar scheme has the level of the last step as well.
+ * Of a Fourier transform each sample that is held, not added at once, spares 32 bytes a node and frequency, for 8 or 16;
+ * rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one frequency. */
+static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes)
 {
-    return s->options.device == UNDA_DEVICE_CPU || (fd_tables(s)->num_slab == 0 && !fd_cpu(s));
+    int32_t most = real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2,
+            room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
+    bool stays = is_scalar && on_cpu && m->num_frequency == 1;
+    m->inside = on_cpu || is_whole;
+    m->batch = stays ? 1 : room < most ? room : most;
+    m->pairs = m->inside && m->batch == 1 && m->every == 1 && is_scalar &&
+               m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
-/* The scalar scheme's levels of this step and the last one are both there. */
-/* Samples of a Fourier transform that are held: each that is not added at once spares 32 bytes a node and frequency, for 8
- * or 16. Rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one
- * frequency. */
-static int32_t batch_of(const unda_solver *s, const struct monitor *m)
+void fd_monitor_ways(const unda_solver_options *o, struct monitor *m)
 {
-    int32_t most = s->real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
-    bool scalar_cpu = s->options.device == UNDA_DEVICE_CPU && !fd_tables(s)->physics;
-    if (scalar_cpu && m->num_frequency == 1)
-        return 1;
-    int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
-    return room < most ? room : most;
-}
-
-static bool takes_pairs(const unda_solver *s, const struct monitor *m)
-{
-    return m->inside && m->batch == 1 && m->every == 1 && !fd_tables(s)->physics &&
-           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
+    find_ways(m, o->fd->scheme == UNDA_SCALAR, o->device == UNDA_DEVICE_CPU, true,
+              o->precision == UNDA_FLOAT32 ? 4 : 8);
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -97,9 +91,8 @@ unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *gi
     bool cut = fd_tables(s)->num_slab > 0;
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
-    m->inside = samples_inside(s);
-    m->batch = batch_of(s, m);
-    m->pairs = takes_pairs(s, m);
+    find_ways(m, !fd_tables(s)->physics, s->options.device == UNDA_DEVICE_CPU, !cut && !fd_cpu(s),
+              s->real_bytes);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];
     TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));

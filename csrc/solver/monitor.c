@@ -151,10 +151,9 @@ static unda_status restart(unda_solver *s, struct monitor *m)
 
 /* ---- pieces ---- */
 
-static int64_t piece_bytes(const struct monitor *m, const struct monitor_piece *piece)
+static int64_t bytes_of(const struct monitor *m, int64_t num_value, int64_t real_bytes)
 {
-    int64_t held = m->batch > 1 ? (int64_t)m->batch * piece->part->real_bytes : 0;
-    return monitor_num_value(piece) * (m->num_array * m->bytes + held);
+    return num_value * (m->num_array * m->bytes + (m->batch > 1 ? m->batch * real_bytes : 0));
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -260,7 +259,7 @@ static void monitor_free(struct monitor *m)
 static void count_bytes(unda_solver *s, const struct monitor *m, int64_t times)
 {
     for (int32_t i = 0; i < m->num_piece; i++) {
-        int64_t bytes = times * piece_bytes(m, &m->piece[i]);
+        int64_t bytes = times * bytes_of(m, monitor_num_value(&m->piece[i]), s->real_bytes);
         *(m->piece[i].sums ? &s->host_bytes : &s->device_bytes) += bytes;
         if (m->piece[i].part != s)
             *(m->piece[i].sums ? &m->piece[i].part->host_bytes : &m->piece[i].part->device_bytes) += bytes;
@@ -317,7 +316,8 @@ unda_status monitor_check_elem(const unda_monitor *given, int64_t num_elem)
     return UNDA_OK;
 }
 
-static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *given)
+/* What is asked for, of options that say the precision. */
+static void begin(struct monitor *m, const unda_solver_options *options, const unda_monitor *given)
 {
     bool extreme = given->statistic < UNDA_SQUARES;
     m->field = given->field;
@@ -325,17 +325,51 @@ static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *g
     m->quantity = given->quantity;
     m->num_frequency = (int32_t)given->num_frequency;
     m->num_array = given->statistic == UNDA_FOURIER ? 2 * m->num_frequency : 1;
-    m->bytes = extreme ? s->real_bytes : (int64_t)sizeof(double);
+    m->bytes = extreme && options->precision == UNDA_FLOAT32 ? 4 : 8;
     m->every = given->every;
     m->lag = given->lag;
+    m->batch = 1;
+}
+
+static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *given)
+{
+    begin(m, &s->options, given);
     TRY(array_own(&m->owned, &m->frequency, m->num_frequency, sizeof *m->frequency, "monitors"));
     for (int32_t i = 0; i < m->num_frequency; i++)
         m->frequency[i] = given->frequencies[i];
-    m->batch = 1;
     TRY(s->method->monitor(s, m, given));
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(m->piece[i].part->engine->monitor_new(m, &m->piece[i]));
     return restart(s, m);
+}
+
+/* A sample reads the field; accumulators are read, and written, a maximum where it grows, which is rare. */
+static double moved_by(const struct monitor *m, double real_bytes)
+{
+    double sums = (m->statistic < UNDA_SQUARES ? 1 : 2) * (double)(m->num_array * m->bytes);
+    double fields = monitor_num_field(m->quantity) * real_bytes;
+    if (m->batch > 1)
+        return fields + 2 * real_bytes + sums / m->batch;
+    return fields + sums / (m->pairs ? 2 : 1);
+}
+
+unda_status unda_monitor_bytes(const unda_solver_options *options, const unda_monitor *given,
+                               int64_t num_value, int64_t *bytes, double *moved)
+{
+    struct monitor m = {.num_piece = 0};
+    unda_solver s = {.num_monitor = 0};
+    TRY(solver_begin(&s, NULL, options));
+    TRY(check(given));
+    if (num_value < 0)
+        FAIL(UNDA_ERR_ARG, "a monitor of %lld values, expected 0 or more", (long long)num_value);
+    begin(&m, options, given);
+    if (s.method->monitor_ways)
+        s.method->monitor_ways(options, &m);
+    if (bytes)
+        *bytes = bytes_of(&m, num_value, s.real_bytes);
+    if (moved)
+        *moved = moved_by(&m, s.real_bytes) * (double)num_value;
+    return UNDA_OK;
 }
 
 unda_status unda_solver_add_monitor(unda_solver *s, const unda_monitor *given, int32_t *index)

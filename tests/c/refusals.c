@@ -632,6 +632,9 @@ static void refuse_monitors(struct rig *rig)
     CALL(unda_solver_add_monitor(NULL, &fine, &index));
     CALL(unda_solver_add_monitor(rig->solver, NULL, &index));
     CALL(unda_solver_add_monitor(rig->solver, &fine, NULL));
+    CALL(unda_monitor_bytes(NULL, &fine, 1, &count, NULL));
+    CALL(unda_monitor_bytes(&rig->options, NULL, 1, &count, NULL));
+    CALL(unda_monitor_bytes(&rig->options, &fine, -1, &count, NULL));
     CALL(unda_solver_clear_monitors(NULL));
     CALL(unda_solver_restart_monitor(NULL, 0));
     CALL(unda_solver_restart_monitor(rig->solver, 0));
