@@ -133,9 +133,13 @@ def test_cuda_devices_do_the_same(kind, assembly):
         assert np.abs(values - 1.001 * found[name]).max() > tolerance * np.abs(values).max(), name
 
 
-def test_parts_do_the_same():
+@pytest.mark.parametrize(
+    "device",
+    ["cpu", pytest.param("cuda:0", marks=[pytest.mark.slow, pytest.mark.gpu_or_stand_in])],
+)
+def test_parts_do_the_same(device):
     one = layered("coupled", degree=2)
-    other = layered("coupled", ["cpu"] * 3, degree=2, dt=one.dt)
+    other = layered("coupled", [device] * 3, degree=2, dt=one.dt)
     for sim in (one, other):
         add_points(sim, "force")
         sim.step(10)
