@@ -254,6 +254,7 @@ def test_layers_outside_are_those_of_the_extended_mesh_and_its_materials():
             assert np.abs(c - speed(*np.moveaxis(whole.coordinates(3), 2, 0))).max() < 1e-12
         elif np.ndim(values):
             assert (c[: mesh.num_elem, 0] == by_cell).all() and set(c.ravel()) <= set(by_cell)
+        assert "DOF, damped within 1 m at xmin, 0.5 m at zmin" in repr(sim)
         assert sim.config["boundary"]["xmin"] == {"thickness": 1.0, "f0": 2.0, "outside": False}
 
 
