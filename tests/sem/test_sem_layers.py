@@ -133,9 +133,13 @@ def test_cuda_devices_do_the_same(kind, assembly):
         assert np.abs(values - 1.001 * found[name]).max() > tolerance * np.abs(values).max(), name
 
 
-def test_parts_do_the_same():
+@pytest.mark.parametrize(
+    "device",
+    ["cpu", pytest.param("cuda:0", marks=[pytest.mark.slow, pytest.mark.gpu_or_stand_in])],
+)
+def test_parts_do_the_same(device):
     one = layered("coupled", degree=2)
-    other = layered("coupled", ["cpu"] * 3, degree=2, dt=one.dt)
+    other = layered("coupled", [device] * 3, degree=2, dt=one.dt)
     for sim in (one, other):
         add_points(sim, "force")
         sim.step(10)
@@ -250,6 +254,7 @@ def test_layers_outside_are_those_of_the_extended_mesh_and_its_materials():
             assert np.abs(c - speed(*np.moveaxis(whole.coordinates(3), 2, 0))).max() < 1e-12
         elif np.ndim(values):
             assert (c[: mesh.num_elem, 0] == by_cell).all() and set(c.ravel()) <= set(by_cell)
+        assert "DOF, damped within 1 m at xmin, 0.5 m at zmin" in repr(sim)
         assert sim.config["boundary"]["xmin"] == {"thickness": 1.0, "f0": 2.0, "outside": False}
 
 

@@ -471,4 +471,8 @@ class SEM(MeshSimulation):
         return int(info.num_dof), "DOF"
 
     def _about(self) -> str:
-        return f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF"
+        layers = ", ".join(f"{one.thickness:g} m at {name}" for name, one in self._boundaries.layers.items())
+        return (
+            f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF"
+            f"{f', damped within {layers}' if layers else ''}"
+        )

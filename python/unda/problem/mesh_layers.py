@@ -119,9 +119,13 @@ def _pushed(parts: Parts, side: int, axis: int, out: int, thickness: float) -> P
         return vertices if k == 0 else len(parts.vertices) + (k - 1) * len(old) + place[vertices]
 
     edges, ids = _rim(faces, parts.faces[~here], parts.ids[~here])
-    # A diagonal goes from the lower number below to the higher one above, so that neighbours agree.
-    ordered = np.sort(faces, axis=1) if faces.shape[1] == 3 else faces
-    rim = np.sort(edges, axis=1) if faces.shape[1] == 3 else edges
+    if faces.shape[1] == 3:  # a prism's diagonals rise from the vertex that comes first
+        rank = _ranks(parts.vertices, old, 1e-6 * thickness / num)
+        ordered, rim = (
+            np.take_along_axis(one, np.argsort(rank[one], axis=1), axis=1) for one in (faces, edges)
+        )
+    else:
+        ordered, rim = faces, edges
     cells, lateral = [], []
     for k in range(num):
         low, high = level(ordered, k), level(ordered, k + 1)
@@ -145,6 +149,13 @@ def _pushed(parts: Parts, side: int, axis: int, out: int, thickness: float) -> P
         np.concatenate([parts.ids[~here], np.full(len(faces), side), np.tile(ids, len(lateral))]),
         np.concatenate([parts.parents, np.tile(parts.parents[owners], times)]),
     )
+
+
+def _ranks(vertices: np.ndarray, some: np.ndarray, grain: float) -> np.ndarray:
+    """Return numbers of some vertices by their places: cells that share a face agree, if periodic too."""
+    rank = np.full(len(vertices), -1)
+    rank[some[np.lexsort(np.round(vertices[some] / grain).T)]] = np.arange(len(some))
+    return rank
 
 
 def _rim(faces: np.ndarray, others: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
