@@ -601,6 +601,22 @@ UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_
                                       void *values);
 UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count,
                                        const void *values);
+/* Where a field of the present state stands: value (i, j, k), 0 .. num - 1 each, is at real number
+ * i stride[0] + j stride[1] + k stride[2] from `address` on. FD: the user's nodes along x, y, z; half a cell beyond a wall a
+ * field is an image (unda_solver_read), whatever stands there. DG: blocks of cells, cells of a block, nodes of a cell. SEM:
+ * nodes, each once whichever cells share it; 1; 1. */
+typedef struct unda_view {
+    int64_t size_bytes;
+    uint64_t address;
+    int32_t device;     /* number of the CUDA device whose memory it is; -1: the host's */
+    int32_t real_bytes; /* of a value: 4 or 8 */
+    int64_t num[3], stride[3];
+} unda_view;
+/* Field: of the state. The values may be read, not written, until the next call for this solver that steps, sets or frees
+ * it: fields move from buffer to buffer. row: [num[0]][num[1]], or NULL: what stands in each row, -1 nothing: DG: the
+ * cell; SEM: cell num_node + node of the first cell that has it; FD: NULL only. UNDA_ERR_ARG of solvers in parts or
+ * processes. */
+UNDA_API unda_status unda_solver_view(unda_solver *solver, int32_t field, unda_view *view, int64_t *row);
 /* FD: sets the whole state to zero, layers included. */
 UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
 /* Shape of array UNDA_WHOLE + f, which is read and written in planes of its first axis. UNDA_ERR_ARG if

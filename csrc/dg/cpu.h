@@ -60,6 +60,9 @@ static inline int64_t dg_cpu_place(const unda_solver *s, int64_t node, int64_t f
     const struct dg *dg = dg_tables(s);
     return dg_cpu_tables(s)->by_cell ? f * dg->space.num_node + node : node * dg->physics->num_field + f;
 }
+/* view.c */
+unda_status dg_cpu_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+
 /* exchange_cpu.c */
 unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
 unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks);

@@ -103,6 +103,9 @@ struct block_shape plan_block(const struct plan *plan, int function);
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
+/* view.c */
+unda_status dg_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+
 /* cuda_state.c */
 unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
                        const void *in);

@@ -9,13 +9,25 @@
 
 enum { MAX_FUNCTION = 6 };
 
+struct plan;
 /* How states stand in device memory: cuda/layout. */
 struct layout {
     const char *file;
     int unit;    /* a state has room for a whole number of so many elements */
     bool padded; /* plan.km elements have room for plan.pitch nodes, which the layout is told */
+    /* Fills num and stride of a view of a field (unda_solver_view), [block][element of the block][node], as state_index of
+     * the file has them; returns where its first value is. */
+    int64_t (*place_view)(const unda_solver *s, const struct plan *plan, int32_t field, unda_view *view);
 };
 extern const struct layout layout_nodes;
+/* Numbers of a view, and their strides. */
+static inline void view_shape(unda_view *view, const int64_t num[3], const int64_t stride[3])
+{
+    for (int a = 0; a < 3; a++) {
+        view->num[a] = num[a];
+        view->stride[a] = stride[a];
+    }
+}
 
 struct block_shape {
     int threads, shared_bytes;
@@ -107,6 +119,8 @@ unda_status plan_check_device(const struct plan *plan, int compute_capability);
  * plan_count_rows: num_matrix of such a plan. */
 void plan_count_rows(const unda_solver *s, struct plan *plan);
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table);
+/* place_view of cuda/layout/fields.h. */
+int64_t plan_place_fields(const unda_solver *s, const struct plan *plan, int32_t field, unda_view *view);
 /* Defines of kernels that go along lines: METRIC_KIND, LINE_DERIVATIVE, LINE_WEIGHT, LINE_POINT. */
 void plan_define_lines(const unda_solver *s, struct gpu_defines *defines);
 

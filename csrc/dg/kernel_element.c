@@ -5,7 +5,19 @@
 enum { ROWS, TILE, NUM_PART };
 
 /* [block][node][field][32 elements], cuda/layout/elements.h. */
-static const struct layout layout_elements = {"layout/elements.h", 32, false};
+enum { BLOCK = 32 }; /* elements of cuda/layout/elements.h */
+
+static int64_t place_view(const unda_solver *s, const struct plan *plan, int32_t field, unda_view *view)
+{
+    const struct space *space = &dg_tables(s)->space;
+    int64_t num_field = dg_tables(s)->physics->num_field;
+    (void)plan;
+    view_shape(view, (int64_t[3]){(space->num_owned + BLOCK - 1) / BLOCK, BLOCK, space->num_node},
+               (int64_t[3]){BLOCK * num_field * space->num_node, 1, BLOCK * num_field});
+    return BLOCK * field;
+}
+
+static const struct layout layout_elements = {"layout/elements.h", BLOCK, false, place_view};
 
 static void size(const unda_solver *s, struct plan *plan)
 {

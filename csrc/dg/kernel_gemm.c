@@ -206,7 +206,7 @@ static const struct dg_library library = {.product = {[GRADIENT] = true, [DIVERG
                                           .multiply = multiply,
                                           .reals = reals,
                                           .count = count};
-static const struct layout layout_fields = {"layout/fields.h", 1, true};
+static const struct layout layout_fields = {"layout/fields.h", 1, true, plan_place_fields};
 
 const struct dg_kernel dg_kernel_gemm = {
     .base = {"gemm",

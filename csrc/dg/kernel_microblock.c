@@ -321,7 +321,7 @@ static void count(const unda_solver *s, int part, double *flops, double *bytes)
     *bytes += moved * s->real_bytes;
 }
 
-static const struct layout layout_microblocks = {"layout/fields.h", 1, true};
+static const struct layout layout_microblocks = {"layout/fields.h", 1, true, plan_place_fields};
 
 const struct dg_kernel dg_kernel_microblock = {
     .base = {"microblock",

@@ -10,7 +10,26 @@
 #define ENTRY(name) &dg_kernel_##name.base,
 const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
 
-const struct layout layout_nodes = {"layout/nodes.h", 1, false};
+static int64_t place_nodes(const unda_solver *s, const struct plan *plan, int32_t field, unda_view *view)
+{
+    const struct space *space = &dg_tables(s)->space;
+    int num_field = dg_tables(s)->physics->num_field;
+    int64_t num_node = space->num_node, width = GROUP_WIDTH(num_field, field / 4);
+    (void)plan;
+    view_shape(view, (int64_t[3]){space->num_owned, 1, num_node}, (int64_t[3]){num_node * width, 0, width});
+    return GROUP_INDEX(space_num_total(space) * num_node, num_field, 0, field);
+}
+
+int64_t plan_place_fields(const unda_solver *s, const struct plan *plan, int32_t field, unda_view *view)
+{
+    const struct space *space = &dg_tables(s)->space;
+    int64_t km = plan->km ? plan->km : 1, num_node = space->num_node;
+    view_shape(view, (int64_t[3]){(space->num_owned + km - 1) / km, km, num_node},
+               (int64_t[3]){plan->pitch, num_node, 1});
+    return field * ((space_num_total(space) + km - 1) / km) * plan->pitch;
+}
+
+const struct layout layout_nodes = {"layout/nodes.h", 1, false, place_nodes};
 
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {

@@ -104,6 +104,8 @@ unda_status fd_cpu_join_rank(unda_solver *s, const unda_ranks *ranks, const int3
 unda_status fd_cpu_carry(unda_solver *s, int32_t neighbor, int array, struct fd_range planes, uintptr_t at,
                          bool arrives);
 void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values);
+/* view.c */
+unda_status fd_cpu_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
 /* What the engines have in common. */
 #define FD_CPU_ENGINE                                                                                        \
     .base.name = "cpu", .base.destroy = fd_cpu_destroy, .base.drive = fd_cpu_drive,                          \
@@ -112,6 +114,6 @@ void fd_cpu_values(const unda_solver *s, int32_t list, int64_t i, double *values
     .memory = fd_cpu_memory, .send = fd_cpu_send, .plane_bytes = fd_cpu_plane_bytes,                         \
     .base.exchange_begin = fd_rank_begin, .base.exchange_end = fd_rank_end, .join_rank = fd_cpu_join_rank,   \
     .carry = fd_cpu_carry, .values = fd_cpu_values, .base.monitor_new = monitor_cpu_new,                     \
-    .base.monitor_take = fd_cpu_monitor_take
+    .base.monitor_take = fd_cpu_monitor_take, .base.view = fd_cpu_view
 
 #endif

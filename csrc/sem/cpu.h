@@ -112,6 +112,8 @@ unda_status sem_cpu_run(unda_solver *s, int64_t num_step);
 unda_status sem_cpu_accelerate(unda_solver *s, int64_t time);
 unda_status sem_cpu_stiffness(unda_solver *s, int kind, const void *u, void *force);
 unda_status sem_cpu_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
+/* view.c */
+unda_status sem_cpu_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
 /* exchange_cpu.c */
 unda_status sem_cpu_exchange_begin(unda_solver *s);
 unda_status sem_cpu_exchange_end(unda_solver *s);

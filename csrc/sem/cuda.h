@@ -177,6 +177,9 @@ unda_status sem_cuda_run_team(unda_solver *team, int64_t num_step);
 unda_status sem_cuda_accelerate_team(unda_solver *team, int64_t time);
 unda_status sem_cuda_launch_team(unda_solver *team, const struct sem_pass *pass);
 
+/* view.c */
+unda_status sem_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+
 /* cuda_profile.c */
 unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 

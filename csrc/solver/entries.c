@@ -72,6 +72,21 @@ unda_status unda_solver_rest(unda_solver *s)
     return s->method->rest ? s->method->rest(s) : solver_lacks(s, "earlier level");
 }
 
+unda_status unda_solver_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row)
+{
+    unda_solver_info info = {.size_bytes = sizeof info};
+    CHECK_SIZE(view, unda_view);
+    TRY(unda_solver_get_info(s, &info));
+    if (field < 0 || field >= info.num_field)
+        FAIL(UNDA_ERR_ARG, "field is %d, expected 0..%d", field, info.num_field - 1);
+    ENTER(s);
+    if (!s->engine->view)
+        FAIL(UNDA_ERR_ARG, "%s in parts or processes has no view of its whole state; expected one device",
+             s->method->name);
+    *view = (unda_view){.size_bytes = sizeof *view, .device = -1, .real_bytes = s->real_bytes};
+    return s->engine->view(s, field, view, row);
+}
+
 unda_status unda_solver_array_shape(unda_solver *s, int32_t array, int64_t *shape)
 {
     if (!shape)

@@ -63,6 +63,8 @@ struct engine {
     unda_status (*retime)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
+    /* Where a field of the state stands, see unda_solver_view. NULL: of parts. */
+    unda_status (*view)(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
     /* Makes the accumulators of a piece of a monitor, and adds a sample to them (monitor.h). NULL: of a team, whose parts
      * have pieces. */
     unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);

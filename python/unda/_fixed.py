@@ -1,6 +1,6 @@
 """Objects whose public attributes say what they were made from, and cannot be set: nothing would change.
 
-Not here: what the attributes are (simulation.py, receiver.py, mesh.py, medium.py).
+Not here: what the attributes are (simulation_base.py, receiver.py, mesh.py, medium.py).
 """
 
 from __future__ import annotations

@@ -423,6 +423,16 @@ static void refuse_grids(unda_solver *solver)
     CALL(unda_solver_array_shape(solver, UNDA_WHOLE, shape));
 }
 
+static void refuse_views(unda_solver *solver)
+{
+    unda_view view = {.size_bytes = sizeof view}, small = {.size_bytes = 8};
+    CALL(unda_solver_view(NULL, 0, &view, NULL));
+    CALL(unda_solver_view(solver, 0, NULL, NULL));
+    CALL(unda_solver_view(solver, 0, &small, NULL));
+    CALL(unda_solver_view(solver, -1, &view, NULL));
+    CALL(unda_solver_view(solver, 99, &view, NULL));
+}
+
 static void refuse_state(unda_solver *solver)
 {
     double values[4] = {0};
@@ -673,6 +683,7 @@ unda_status refusals(void)
     refuse_ranks(&rig);
     refuse_questions(rig.solver);
     refuse_grids(rig.solver);
+    refuse_views(rig.solver);
     refuse_state(rig.solver);
     refuse_points(rig.solver);
     refuse_monitors(&rig);

@@ -16,7 +16,7 @@ def test_the_code_of_the_page_about_outputs_runs(tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
-    assert len(blocks) == 10
+    assert len(blocks) == 11
     known = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), known)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-CUDA = 2  # kDLCUDA
+CPU, CUDA = 1, 2  # kDLCPU, kDLCUDA
 _CODES = {"i": 0, "u": 1, "f": 2}  # DLDataTypeCode
 
 
@@ -28,7 +28,15 @@ class _Managed(ctypes.Structure):
     _fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
 
 
-_NAME = b"dltensor"
+class _Versioned(ctypes.Structure):  # since DLPack 1.0
+    _fields_ = (
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor),
+    )  # fmt: skip
+
+
+_READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
+_NAME, _VERSIONED_NAME = b"dltensor", b"dltensor_versioned"
 _kept: dict[int, tuple[Any, ...]] = {}  # owner and memory of each tensor that somebody has, by its address
 
 _python = ctypes.pythonapi
@@ -49,24 +57,37 @@ def _delete(address: int, kept: dict[int, tuple[Any, ...]] = _kept) -> None:
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _unused(
-    capsule: int, valid: Any = _is_valid, pointer: Any = _pointer_of, name: bytes = _NAME, kept: Any = _kept
+    capsule: int,
+    valid: Any = _is_valid,
+    pointer: Any = _pointer_of,
+    names: tuple[bytes, ...] = (_NAME, _VERSIONED_NAME),
+    kept: Any = _kept,
 ) -> None:
     """Forget the tensor of a capsule that nobody has taken: who takes it changes its name."""
-    if valid(capsule, name):
-        kept.pop(pointer(capsule, name), None)
+    for name in names:
+        if valid(capsule, name):
+            kept.pop(pointer(capsule, name), None)
 
 
 def capsule(
-    owner: Any, address: int, shape: tuple[int, ...], dtype: np.dtype, device: tuple[int, int]
-) -> Any:
-    """Return a capsule of C-contiguous memory at an address, which its owner keeps."""
-    sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-    managed = _Managed()
+    owner: Any, address: int, shape: tuple[int, ...], dtype: np.dtype, device: tuple[int, int],
+    strides: tuple[int, ...] | None = None, read_only: bool = False,
+) -> Any:  # fmt: skip
+    """Return a capsule of memory at an address, which its owner keeps.
+
+    Strides in bytes, or C-contiguous; whether it is only read can be said to consumers that know DLPack 1.
+    """
+    num = max(1, len(shape))
+    sizes = (ctypes.c_int64 * num)(*shape)
+    steps = None if strides is None else (ctypes.c_int64 * num)(*(n // dtype.itemsize for n in strides))
+    managed = _Versioned(1, 0, flags=_READ_ONLY) if read_only else _Managed()
     managed.tensor = _Tensor(
         address, *device, len(shape), _CODES[dtype.kind], 8 * dtype.itemsize, 1,
-        ctypes.cast(sizes, ctypes.POINTER(ctypes.c_int64)), None, 0,
+        ctypes.cast(sizes, ctypes.POINTER(ctypes.c_int64)),
+        None if steps is None else ctypes.cast(steps, ctypes.POINTER(ctypes.c_int64)), 0,
     )  # fmt: skip
     managed.deleter = ctypes.cast(_delete, ctypes.c_void_p)
     place = ctypes.addressof(managed)
-    _kept[place] = owner, managed, sizes
-    return _python.PyCapsule_New(place, _NAME, ctypes.cast(_unused, ctypes.c_void_p))
+    _kept[place] = owner, managed, sizes, steps
+    name = _VERSIONED_NAME if read_only else _NAME
+    return _python.PyCapsule_New(place, name, ctypes.cast(_unused, ctypes.c_void_p))

@@ -1,7 +1,8 @@
 """Arrays in a CUDA device's memory for torch, cupy and others: a copy of a field, in the user's order.
 
 The library hands values out through the host: they are read there and written to the device again, by the
-CUDA driver. Not here: which kernels there are (csrc/gpu), the format of the exchange (_dlpack.py).
+CUDA driver. Not here: which kernels there are (csrc/gpu), the format of the exchange (_dlpack.py), memory of
+the simulation itself (raw_array.py).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,16 @@ def _free(index: int, address: int) -> None:
         _call("cuMemFree_v2", ctypes.c_uint64(address))
 
 
+def read_back(pointer: int, shape: tuple[int, ...], dtype: np.dtype, index: int) -> np.ndarray:
+    """Return a copy on the host of C-contiguous memory of a device."""
+    out = np.empty(shape, dtype)
+    if out.nbytes:
+        to, size = ctypes.c_void_p(out.ctypes.data), ctypes.c_size_t(out.nbytes)
+        with _on(index):
+            _copy("cuMemcpyDtoHAsync_v2", to, ctypes.c_uint64(pointer), size)
+    return out
+
+
 class DeviceArray:
     """A C-contiguous array in the memory of a CUDA device; made by ``sim.device_array``.
 
@@ -109,22 +119,12 @@ class DeviceArray:
             end = weakref.finalize(self, _free, index, self.pointer)
             end.atexit = False  # the driver frees all at the end of the process
             if values.nbytes:
-                _copy("cuMemcpyHtoDAsync_v2", address, ctypes.c_void_p(values.ctypes.data), self._bytes)
-
-    @property
-    def _bytes(self) -> ctypes.c_size_t:
-        return ctypes.c_size_t(prod(self.shape) * self.dtype.itemsize)
+                size = ctypes.c_size_t(values.nbytes)
+                _copy("cuMemcpyHtoDAsync_v2", address, ctypes.c_void_p(values.ctypes.data), size)
 
     def numpy(self) -> np.ndarray:
         """Return a copy on the host."""
-        out = np.empty(self.shape, self.dtype)
-        if out.nbytes:
-            with _on(self._index):
-                _copy(
-                    "cuMemcpyDtoHAsync_v2", ctypes.c_void_p(out.ctypes.data), ctypes.c_uint64(self.pointer),
-                    self._bytes,
-                )  # fmt: skip
-        return out
+        return read_back(self.pointer, self.shape, self.dtype, self._index)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -150,8 +150,12 @@ class DeviceArray:
         return f"DeviceArray({self.shape}, {self.dtype}, {self.device})"
 
 
-def device_array(sim: Any, field: str) -> Any:
+def device_array(sim: Any, field: str, raw: bool) -> Any:
     """Return a field on the device of a simulation; see `Simulation.device_array`."""
+    if raw:
+        from .raw_array import RawArray
+
+        return RawArray(sim, field)
     values = sim.get(field)
     device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
     if device == "cpu":

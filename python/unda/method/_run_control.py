@@ -1,6 +1,6 @@
 """Control of a run: one thread at a time, Ctrl-C deferred to the end of a chunk, the progress bar.
 
-Not here: stepping (simulation.py).
+Not here: stepping (simulation_run.py).
 """
 
 from __future__ import annotations

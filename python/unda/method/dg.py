@@ -1,6 +1,6 @@
 """DG: nodal discontinuous Galerkin on meshes, scripted.
 
-Not here: running it, its sources and receivers (simulation.py), numerics (csrc/dg, cuda/dg).
+Not here: running it, its sources and receivers (simulation_*.py), numerics (csrc/dg, cuda/dg).
 """
 
 from __future__ import annotations

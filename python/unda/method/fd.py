@@ -1,6 +1,6 @@
 """FD: finite differences on regular grids, scripted.
 
-Not here: running it, its sources and receivers (simulation.py), numerics (csrc/fd, cuda/fd), grids (grid.py).
+Not here: running it, its sources and receivers (simulation_*.py), numerics (csrc/fd, cuda/fd), grids.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SEM: spectral elements on hexahedra, scripted.
 
-Not here: running it, its sources and receivers (simulation.py), what its fields are (sem_fields.py), numerics
-(csrc/sem).
+Not here: running it, its sources and receivers (simulation_*.py), what its fields are (sem_fields.py),
+numerics (csrc/sem).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shots: one simulation, many sources, one after the other; see `Simulation.shots`.
 
-Not here: forgetting sources and receivers (simulation.py), studies of many simulations (sweep.py).
+Not here: forgetting sources (simulation.py), receivers (simulation_receivers.py), studies (sweep.py).
 """
 
 from __future__ import annotations

@@ -93,6 +93,8 @@ class Solver:
     sources, waves, groups, monitors : list
         What was added: each point source and its amplitude, of an `Array` one for each point; each plane
         wave, its wave function and number of faces; all receivers and the channels that they take; monitors.
+    views : WeakSet of RawArray
+        Arrays that are the state's memory: it lives as long as they do, also after `close`.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -113,6 +115,7 @@ class Solver:
         self.waves: list[tuple[Any, Any, int]] = []
         self.groups: list[tuple[Receivers, Channels]] = []
         self.monitors: list[Any] = []
+        self.views: weakref.WeakSet[Any] = weakref.WeakSet()
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
@@ -141,11 +144,15 @@ class Solver:
         return self._handle
 
     def close(self) -> None:
-        """Free it."""
+        """Free it, once no view of its memory is left."""
         if self._handle is not None:
             if self.ranks is not None:
                 self._messages.free()
-            _core.release(self._handle)
+            views = list(self.views)
+            for view in views:
+                view._kept = self._handle
+            if not views:
+                _core.release(self._handle)
             self._handle = None
 
     def call(self, entry: Callable[..., int], *given: Any) -> None:

@@ -1,6 +1,6 @@
 """How a run is taken step by step: the data that drive it, and how many steps are one call of the library.
 
-Not here: the library's solver (solver.py), runs as the user has them (simulation.py).
+Not here: the library's solver (solver.py), runs as the user has them (simulation_run.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""Monitors of a simulation: added, listed, cleared.
+
+Not here: what they hold (monitor.py), where they are (monitor_region.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._core import lib
+from ._run_control import alone
+from .monitor import Monitor, make_monitor
+from .simulation_base import SimulationBase
+
+
+class SimulationMonitors(SimulationBase):
+    """The part of a simulation that has monitors."""
+
+    @alone
+    def add_monitor(
+        self,
+        field: str,
+        kind: Literal["max", "min", "rms", "dft"],
+        *,
+        every: int | None = None,
+        frequencies: ArrayLike | None = None,
+        region: Any = None,
+    ) -> Monitor:
+        """Keep a statistic of a field over time at every node, from now on; `reset` and `set` begin it again.
+
+        Parameters
+        ----------
+        field : str
+            One of ``sim.fields``.
+        kind : {"max", "min", "rms", "dft"}
+            Largest or smallest value, root mean square, Fourier transform at frequencies; see `unda.Monitor`.
+        every : int, optional
+            Steps between samples. By default as many as leave 8 samples a period of the highest frequency of
+            the sources that were added, 4 with "dft".
+        frequencies : array_like, optional
+            Of a "dft" [Hz], up to 128.
+        region : optional
+            Everywhere if omitted. Two corners ((x, y, z), (x, y, z)) [m] of a box: the nodes in it on a grid,
+            the cells whose centroids are in it on a mesh. On a mesh also the name of a tag, or cell numbers.
+
+        Returns
+        -------
+        Monitor
+            Its ``values`` are those of the samples so far.
+
+        Raises
+        ------
+        ArgumentError
+            Of derived fields; without `every` where no source tells its highest frequency; of `SEM`, which
+            has no monitors.
+
+        Notes
+        -----
+        Steps run from sample to sample: a kernel that takes many steps at once ("diamond", "tiled", launches
+        of many steps) ends a launch at each sample, and is faster with a larger `every`.
+
+        Examples
+        --------
+        >>> peak = sim.add_monitor("p", "max")  # doctest: +SKIP
+        >>> sim.run(until=1.0)  # doctest: +SKIP
+        >>> peak.values.max()  # doctest: +SKIP
+        """
+        monitor = make_monitor(self, field, kind, every, frequencies, region)
+        self._add_monitor(monitor)
+        return monitor
+
+    def _add_monitor(self, monitor: Monitor) -> None:
+        self._solver.add(lib.unda_solver_add_monitor, (monitor._given(),), self._solver.monitors, [monitor])
+
+    @property
+    def monitors(self) -> tuple[Monitor, ...]:
+        """All monitors, in the order in which they were added."""
+        return tuple(self._solver.monitors)
+
+    @alone
+    def clear_monitors(self) -> None:
+        """Remove all monitors, and free their memory; their values can no longer be read."""
+        self._solver.settle()
+        self._solver.monitors = []
+        self._solver.call(lib.unda_solver_clear_monitors)
+
+    @alone
+    def _read_monitor(self, monitor: Monitor) -> np.ndarray:
+        return monitor._found()
