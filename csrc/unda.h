@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 30 };
+enum { UNDA_ABI = 31 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -338,6 +338,20 @@ typedef struct unda_fd_options {
                         memory variables, and without growth in any medium (csrc/fd/staggered/cpml.c) */
 } unda_fd_options;
 
+/* An absorbing layer of DG at a side of the mesh: all cells whose centre lies beyond a plane across an axis, on which
+ * faces of cells are to lie. With x the depth there as a fraction of the layer's, derivatives along the axis are divided by
+ *     s = kappa + d / (alpha + i omega),    kappa = 1 + (stretch - 1) x^2,    d = (1 - r) damping x^2,
+ *     alpha = shift (1 - x) + e,            e = r damping x^2 / kappa,        r = ratio x^2, or 1 where ratio is 1,
+ * and all fields decay like exp(-e t) besides (csrc/dg/layer.c). */
+typedef struct unda_layer {
+    double begin;   /* coordinate of the plane [m] */
+    double depth;   /* [m], positive; 0: there is no layer at this side */
+    double damping; /* at the end of the layer [1/s] */
+    double shift;   /* alpha at its beginning, pi times the main frequency [1/s] */
+    double stretch; /* kappa at its end, 1 or more */
+    double ratio;   /* as in unda_fd_options, 0 .. 1 */
+} unda_layer;
+
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
@@ -371,6 +385,7 @@ typedef struct unda_solver_options {
     int64_t num_damped;
     const int64_t *damped_elem; /* [num_damped] */
     const double *damping;      /* [num_damped][num_node] */
+    const unda_layer *layer;   /* DG: [6] absorbing layers at xmin xmax ymin ymax zmin zmax; NULL: none */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
@@ -567,10 +582,15 @@ UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt, int3
 
 /* Arrays of a solver that can be read and written. */
 typedef enum unda_array {
-    UNDA_STATE = 0,    /* the fields */
+    UNDA_STATE = 0,    /* the fields; writing them sets the memory variables of these elements to 0 */
     UNDA_RHS = 1,      /* right-hand side of the last unda_solver_rhs (read only) */
     UNDA_HISTORY1 = 2, /* ab3: right-hand side one step back */
     UNDA_HISTORY2 = 3, /* ab3: two steps back */
+    /* DG with layers: memory variables, [count][3][num_node][num_trace], of the derivatives along x, y, z of p v_i
+     * (num_trace 2), v s_ix s_iy s_iz (6), or E_j E_k H_j H_k, (i, j, k) cyclic (4), i being the axis; 0 outside layers. */
+    UNDA_MEMORY = 4,
+    UNDA_MEMORY1 = 5, /* ab3: their rates one step back */
+    UNDA_MEMORY2 = 6, /* ab3: two steps back */
     /* FD, planes of constant x: */
     /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back. Elastic: stresses in
      * fluids (vs = 0) are not checked. Unless normal stresses are equal there, and 0 on free sides, and shear

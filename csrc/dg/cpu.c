@@ -8,6 +8,7 @@
 #include "monitor.h"
 #include "common/index.h"
 #include "cpu_blocks.h"
+#include "cpu_layer.h"
 
 #include <math.h>
 #include <omp.h>
@@ -186,6 +187,7 @@ static unda_status pack_cells(unda_solver *s, struct dg_cpu *t)
     t->metric_words = dg->metric_words;
     t->trilinear = dg->metric_kind == UNDA_METRIC_TRILINEAR;
     t->inv_end_weight = 1 / el->line_weight[0];
+    t->num_line_node = el->degree + 1;
     TRY(pack_cell_lines(s, t));
     TRY(new_by_node(s, &t->coordinate, el->nodes, 1, 3, el->num_node, 3 * el->num_node, "nodes"));
     TRY(new_by_node(s, &t->metric, dg->metric, num, by_node ? HEX_METRIC : dg->metric_words,
@@ -267,7 +269,8 @@ static unda_status forecast(unda_solver *s)
     int64_t tables = dg->space.num_owned * (dg->num_word + dg->metric_words + dg_num_face_coef(dg));
     int64_t matrix = dg->metric_nodes ? 0 : matrix_entries(s);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
-    s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
+    s->host_bytes =
+        dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix) + dg_cpu_layers_bytes(s);
     s->device_bytes = 0;
     return UNDA_OK;
 }
@@ -330,7 +333,8 @@ static unda_status create(unda_solver *s)
     t->upwind = dg_tables(s)->flux == UNDA_UPWIND;
     TRY(solver_add_hook(s, record_due, NULL));
     t->has_local = dg_tables(s)->has_local;
-    return allocate(s, t);
+    TRY(allocate(s, t));
+    return dg_cpu_layers_new(s);
 }
 
 static void destroy(unda_solver *s)
@@ -445,7 +449,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
             block_stage(t, &a, stage->update, i * t->lanes, i, work);
         parallel_restore(kept);
     }
-    return UNDA_OK;
+    return dg_cpu_layers_pass(s, stage, begin, end);
 }
 
 /* ---- state ---- */
@@ -455,6 +459,8 @@ static void swap(unda_solver *s, int a, int b)
     void **buffer = dg_cpu_tables(s)->buffer, *kept = buffer[a];
     buffer[a] = buffer[b];
     buffer[b] = kept;
+    if (a != BUF_NEW && b != BUF_NEW)
+        SWAP(dg_cpu_tables(s)->layers.psi[a], dg_cpu_tables(s)->layers.psi[b]);
 }
 
 static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
@@ -472,6 +478,7 @@ static unda_status copy(unda_solver *s, int to, int from)
 {
     memcpy(dg_cpu_tables(s)->buffer[to], dg_cpu_tables(s)->buffer[from],
            (size_t)(dg_elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
+    dg_cpu_layers_copy(s, to, from);
     return UNDA_OK;
 }
 
@@ -526,6 +533,7 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .monitor_new = monitor_cpu_new,
                                           .monitor_take = dg_cpu_monitor_take},
                                  .move = move,
+                                 .move_memory = dg_cpu_layers_move,
                                  .join = dg_cpu_join,
                                  .join_rank = dg_cpu_join_rank,
                                  .join_bytes = dg_cpu_join_bytes,

@@ -10,6 +10,15 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 
 struct dg_cpu_blocks; /* cpu_blocks.h */
 
+/* Absorbing layers (layer.h), [..][pitch] or one a cell where nodes are alike. */
+struct dg_cpu_layers {
+    int pitch; /* nodes of a cell, filled up to whole vectors */
+    void *profile, *gradient, *coef, *matrix;
+    void *psi
+        [NUM_BUF]; /* [item][num_trace][pitch]: memory variables and what the buffers are of them; NEW has none */
+    void *work; /* [thread][LAYER_VALUES][pitch] */
+};
+
 /* All in REAL; element order internal. */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
@@ -36,6 +45,7 @@ struct dg_cpu {
     void *work;            /* [thread][work_bytes] */
     int64_t work_bytes, num_block;
     void *amplitude, *exact; /* of the present call: [time][source], [time][slot][face node][field] */
+    struct dg_cpu_layers layers;
     struct dg_parts parts;
     void *listed; /* their arrays */
 };

@@ -137,6 +137,11 @@ static unda_status create(unda_solver *s)
     struct dg_cuda *t;
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
+    if (dg_tables(s)->layers.num_elem > 0)
+        FAIL(UNDA_ERR_ARG,
+             "%lld elements are in absorbing layers, expected none on a CUDA device: layers of DG are "
+             "computed on the CPU",
+             (long long)dg_tables(s)->layers.num_elem);
     /* options that no kernel takes are refused before a device is looked for */
     TRY(plan_choose(s, &t->plan));
     fork_mark();

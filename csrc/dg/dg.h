@@ -7,6 +7,7 @@
 #include "../solver/integrator.h"
 #include "../physics/physics.h"
 #include "../space/space.h"
+#include "layer.h"
 #include "common/args.h"
 
 /* Numbers of a metric: NUM_METRIC of cuda/space/hex_gll.h. */
@@ -43,6 +44,7 @@ struct dg {
      * a fluid of a medium that has solids too, has incident waves. Kernels depend on them, and so do their bits. */
     int64_t num_whole;
     bool has_local, has_fluid, has_waves;
+    struct dg_layers layers;
     struct integration integration;
     void *owned; /* the arrays, but for the waves */
 };

@@ -100,12 +100,17 @@ static double tet_rate(const struct dg *dg, int64_t elem, int integrator)
     return rate;
 }
 
-/* Where an element also has a local law (conduction), the two rates add up: the stable region holds the
- * triangle between the ends of its axes. */
+/* Where an element also has a local law (conduction) or lies in a layer, the rates add up: the stable region holds the
+ * triangle between the ends of its axes. In a layer short waves decay like exp(-d t), memory variables like
+ * exp(-(d / kappa + alpha) t). */
 void dg_stable_steps(struct dg *dg, int integrator)
 {
-    for (int64_t e = 0; e < dg->space.num_owned; e++) {
+    const struct dg_layers *layers = &dg->layers;
+    for (int64_t e = 0, cell = 0; e < dg->space.num_owned; e++) {
+        double decay = dg_local_rate(dg, e);
+        if (cell < layers->num_elem && layers->elem[cell] == e)
+            decay += layers->rate[cell++];
         double rate = (dg->metric_nodes ? dg_hex_rate : tet_rate)(dg, e, integrator);
-        dg->elem_dt[e] = 1 / (rate + dg_local_rate(dg, e) / REAL_AXIS[integrator]);
+        dg->elem_dt[e] = 1 / (rate + decay / REAL_AXIS[integrator]);
     }
 }

@@ -120,11 +120,24 @@ static void exact_points(const unda_solver *s, double *points, int32_t *boundary
 int dg_buffer_of(const unda_solver *s, int32_t array)
 {
     static const int buffers[] = {
-        [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
-    bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
-    if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
+        [UNDA_STATE] = BUF_Q,  [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R,
+        [UNDA_MEMORY] = BUF_Q, [UNDA_MEMORY1] = BUF_R1,  [UNDA_MEMORY2] = BUF_R};
+    if (array < UNDA_STATE || array > UNDA_MEMORY2)
         return -1;
-    return buffers[array];
+    bool history = buffers[array] == BUF_R1 || buffers[array] == BUF_R;
+    return history && s->options.integrator != UNDA_AB3 ? -1 : buffers[array];
+}
+
+static bool is_memory(int32_t array)
+{
+    return array >= UNDA_MEMORY && array <= UNDA_MEMORY2;
+}
+
+int64_t dg_array_bytes(const unda_solver *s, int32_t array)
+{
+    const struct dg *dg = dg_tables(s);
+    return is_memory(array) ? (int64_t)3 * dg->space.num_node * dg->physics->num_trace * s->real_bytes
+                            : dg_elem_bytes(s);
 }
 
 enum { BATCH = 4096 }; /* elements moved at a time */
@@ -142,9 +155,11 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
         const int64_t *place = dg->space.place + first + done;
-        int64_t at = done * dg_elem_bytes(s);
-        TRY(dg_engine(s)->move(s, buffer, batch, place, out ? (char *)out + at : NULL,
-                               in ? (const char *)in + at : NULL));
+        int64_t at = done * dg_array_bytes(s, array);
+        TRY((is_memory(array) ? dg_engine(s)->move_memory : dg_engine(s)->move)(
+            s, buffer, batch, place, out ? (char *)out + at : NULL, in ? (const char *)in + at : NULL));
+        if (in && array == UNDA_STATE)
+            TRY(dg_engine(s)->move_memory(s, BUF_Q, batch, place, NULL, NULL));
     }
     return UNDA_OK;
 }

@@ -16,6 +16,9 @@ struct dg_engine {
     /* States of elements to `out`, or from `in`; the other one is NULL. */
     unda_status (*move)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
                         const void *in);
+    /* The same of memory variables, dg_memory_move of each; out and in may both be NULL: they become 0. */
+    unda_status (*move_memory)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                               const void *in);
     /* Of all parts of a problem, once they are made: chooses how traces travel (unda_transport), and makes what that
      * needs (exchange.h). */
     unda_status (*join)(unda_solver *const *part, int32_t num_part, int transport);
@@ -155,8 +158,10 @@ const struct engine *dg_engine_of(const unda_solver_options *options);
 void dg_describe_bad(const unda_solver *s, int64_t index, unda_blowup *blowup);
 /* Points of exact data and their boundaries, those of slot i at slot[i], or where they are: NULL. */
 void dg_exact_points(const unda_solver *s, const int64_t *slot, double *points, int32_t *boundary);
-/* The buffer that is an array; -1 where there is none. */
+/* The buffer that is an array, or that its memory variables are; -1 where there is none. */
 int dg_buffer_of(const unda_solver *s, int32_t array);
+/* Bytes of an element in it. */
+int64_t dg_array_bytes(const unda_solver *s, int32_t array);
 /* Values of traces at a face. */
 static inline int64_t dg_num_trace(const unda_solver *s)
 {

@@ -202,6 +202,7 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     fill_faces(dg);
     dg->has_local = any_local(dg);
     dg->has_fluid = any_fluid(dg);
+    TRY(dg_layers_fill(dg));
     dg_stable_steps(dg, o->integrator);
     return check_range(dg, o->precision);
 }
@@ -225,7 +226,9 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     int num_coef = dg->material_nodes * dg->physics->num_coef;
     dg->first_coef = hex ? 0 : METRIC_WORDS;
     dg->num_word = hex ? (num_coef + 3) / 4 * 4 : ELEM_WORDS(num_coef);
-    return hex ? dg_choose_metric(dg, mesh, o) : UNDA_OK;
+    if (hex)
+        TRY(dg_choose_metric(dg, mesh, o));
+    return dg_layers_count(dg, mesh, o->layer);
 }
 
 int64_t dg_host_bytes(const struct dg *dg)
@@ -234,7 +237,7 @@ int64_t dg_host_bytes(const struct dg *dg)
     int64_t materials = dg->material_nodes * p->num_material;
     int64_t reals = dg->num_word + dg->metric_words + dg_num_face_coef(dg) + 1;
     return (materials * space_num_total(&dg->space) + reals * dg->space.num_owned) * (int64_t)sizeof(double) +
-           dg->space.num_face * dg->space.num_owned * (int64_t)sizeof(int32_t);
+           dg->space.num_face * dg->space.num_owned * (int64_t)sizeof(int32_t) + dg_layers_bytes(dg);
 }
 
 void dg_free(struct dg *dg)

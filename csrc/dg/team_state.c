@@ -140,7 +140,7 @@ static unda_status move_part(unda_solver *part, int32_t array, int64_t first, in
                              const char *in, char *room)
 {
     const int64_t *global = dg_tables(part)->space.mesh->part.global;
-    int64_t bytes = dg_elem_bytes(part), end = dg_team_first_from(part, first + count);
+    int64_t bytes = dg_array_bytes(part, array), end = dg_team_first_from(part, first + count);
     for (int64_t at = dg_team_first_from(part, first); at < end; at += BATCH) {
         int64_t num = end - at < BATCH ? end - at : BATCH;
         for (int64_t i = 0; in && i < num; i++)
@@ -162,7 +162,7 @@ unda_status dg_team_move(unda_solver *s, int32_t array, int64_t first, int64_t c
     if (first < 0 || count < 0 || first > team->mesh->num_elem - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
              (long long)count, (long long)team->mesh->num_elem - 1);
-    TRY(array_try(&room, count < BATCH ? count : BATCH, dg_elem_bytes(team->part[0]), "states"));
+    TRY(array_try(&room, count < BATCH ? count : BATCH, dg_array_bytes(team->part[0], array), "states"));
     for (int32_t p = 0; p < team->num_part; p++)
         TRY(move_part(team->part[p], array, first, count, out, in, room));
     return UNDA_OK;

@@ -20,8 +20,8 @@
     .name = #physics, .header = "physics/" #physics ".h", .num_field = NUM_FIELD,                            \
     .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF, .coef_power = COEF_POWERS,     \
     .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF,                 \
-    .num_jump = {NUM_JUMP, 2 * NUM_JUMP}, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV,              \
-    .coefficients = physics##_coefficients, .waves = physics##_waves,                                        \
+    .num_trace = NUM_TRACE, .num_jump = {NUM_JUMP, 2 * NUM_JUMP}, .num_lift_coef = NUM_LIFT_COEF,            \
+    .grad_div = GRAD_DIV, .coefficients = physics##_coefficients, .waves = physics##_waves,                  \
     .face_coefficients = physics##_face_coefficients, .local_rate = physics##_local_rate,                    \
     .energy = physics##_energy, .refuse = physics##_refuse
 

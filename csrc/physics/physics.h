@@ -14,7 +14,7 @@ struct physics {
     const char *name;
     const char *header; /* as kernels include it */
     int grad_div;       /* pairs of a number and a vector whose gradient and divergence it takes; 0: curls */
-    int num_field, num_material, num_wave, num_coef, num_face_coef, num_ref, num_lift_coef;
+    int num_field, num_material, num_wave, num_coef, num_face_coef, num_ref, num_trace, num_lift_coef;
     int conditions;                                                  /* bits 1 << unda_boundary */
     int num_jump[2];                                                 /* by dg.both_jumps */
     int volume_flops, reference_flops, jump_flops[2], lift_flops[2]; /* see dg_flops */

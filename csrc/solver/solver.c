@@ -77,6 +77,7 @@ unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     s->options.material = NULL;
     s->options.boundary = NULL;
     s->options.fd = NULL;
+    s->options.layer = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     s->method = methods[o->method];
     if (s->method->on_mesh && mesh)

@@ -20,6 +20,11 @@ from . import _hdf
 
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
 MOST_HISTORY = len(_HISTORY)
+_MEMORY = (
+    "UNDA_MEMORY",
+    "UNDA_MEMORY1",
+    "UNDA_MEMORY2",
+)  # of layers: written after the state, which clears it
 
 
 def _put_mesh(group: Any, mesh: Mesh) -> None:
@@ -78,7 +83,15 @@ def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
     num = sim.mesh.num_elem if sim.ranks is None else sim.mesh.num_whole
     cells = (num, sim.num_node, len(sim.fields))
     numbers = {"state": lib.UNDA_STATE} | {name: getattr(lib, name) for name in _HISTORY[:history]}
-    return {name: (number, cells) for name, number in numbers.items()}
+    found: dict[str, tuple[int, tuple[int, ...]]] = {
+        name: (number, cells) for name, number in numbers.items()
+    }
+    if "layers" in sim.config:
+        from ..method.mesh_layer import NUM_TRACE
+
+        memory = (num, 3, sim.num_node, NUM_TRACE[sim.medium.physics])
+        found |= {name: (getattr(lib, name), memory) for name in _MEMORY[: history + 1]}
+    return found
 
 
 def rows(file: Any, name: str, sim: Any, shape: tuple[int, ...]) -> Iterator[tuple[int, np.ndarray]]:
@@ -162,14 +175,15 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         )
     common |= {"flux": _hdf.entry(config, "flux", str), "integrator": _hdf.entry(config, "integrator", str)}
     common |= {"degree": degree, "boundary": boundary}
+    layers = config.get("layers")
     try:
-        return DG(mesh, medium, kernel=kernel, kernel_options=options, **common)
+        return DG._with_layers(layers, mesh, medium, kernel=kernel, kernel_options=options, **common)
     except ArgumentError as error:
         if kernel == "auto" or not _is_other(config, common["device"]):
             raise
         # Bits are the same on the same model of GPU alone: a device that lacks what the kernel needs takes
         # another.
-        sim = DG(mesh, medium, **common)
+        sim = DG._with_layers(layers, mesh, medium, **common)
         logger.warning("%s; the file's run goes on with kernel %s", error, sim.config["kernel"])
         return sim
 

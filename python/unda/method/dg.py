@@ -28,6 +28,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
+from .mesh_layer import MeshLayers, add_layers
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .rank_points import RankPoints, same_medium
@@ -51,7 +52,8 @@ class DG(MeshSimulation):
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing", or an exact solution that gives the outer values.
+        "absorbing"; a `CPML`, which adds cells outside the mesh or takes tagged ones; or an exact solution
+        that gives the outer values.
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -89,7 +91,7 @@ class DG(MeshSimulation):
     Attributes
     ----------
     mesh, medium
-        As given.
+        As given; with a `CPML` without a tag the mesh with its layers, whose first cells are those given.
     degree : int
     num_node : int
         Nodes of a cell.
@@ -155,7 +157,11 @@ class DG(MeshSimulation):
         tune: bool = False,
         comm: Any = None,
     ) -> None:
-        given = Given(locals())
+        self._begin(Given(locals()), None)
+
+    def _begin(self, given: Given, layers: MeshLayers | None) -> None:
+        """Make the simulation, of layers that the mesh has or of those among its boundary conditions."""
+        add_layers(given, layers)
         ranks = take_part(given)
         if ranks is None:
             self._make(given)
@@ -185,7 +191,7 @@ class DG(MeshSimulation):
         options, material, boundaries, chosen = dg_options(given)
         mesh, medium = given.mesh, given.medium
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
-        self.mesh, self._boundaries = mesh, boundaries
+        self.mesh, self._boundaries, self._layers = mesh, boundaries, given.layers
         self.medium, self.fields = medium, tuple(medium.fields)
         self._material = material[: self._num_elem]
         points = MeshPoints if self.ranks is None else RankPoints
@@ -208,9 +214,18 @@ class DG(MeshSimulation):
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
         }
+        if self._layers.sides:
+            own["layers"] = self._layers.to_config()
         if team is not None:
             own["team"] = {"devices": list(team.devices), "transport": team.transport}
         self._complete(given, own, chosen)
+
+    @classmethod
+    def _with_layers(cls, config: Mapping[str, Any] | None, *places: Any, **keywords: Any) -> DG:
+        """Make a simulation on a mesh that has layers already, as a configuration describes them."""
+        sim = cls.__new__(cls)
+        sim._begin(Given.of(cls, *places, **keywords), MeshLayers.from_config(config) if config else None)
+        return sim
 
     @classmethod
     def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
@@ -236,9 +251,10 @@ class DG(MeshSimulation):
         0
         """
         given = Given.of(cls, mesh, medium, **keywords)
+        add_layers(given, None)
         team = team_of(given)
         options = dg_options(given)[0]
-        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        return forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 
@@ -278,7 +294,7 @@ class DG(MeshSimulation):
             The new time [s].
         **fields : array_like, float or callable
             A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
-            not given become 0.
+            not given become 0, and so do all in layers, unless an array has their cells as well.
 
         Raises
         ------
@@ -290,6 +306,7 @@ class DG(MeshSimulation):
         t = number("t", t, "s")
         x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
+        layered = self._layers.cells(self.mesh)[: self._num_elem]
         if exact is not None:
             fields = call_at("exact", self._points.bound(exact), place, t)
             if not isinstance(fields, Mapping):
@@ -300,12 +317,26 @@ class DG(MeshSimulation):
         for i, name in enumerate(self.fields):
             unit = self.medium.units[name]
             given = self._own_rows(labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
-            q[..., i] = node_values(name, given, place, self.dtype, unit)
+            q[..., i] = node_values(name, self._beside_layers(given), place, self.dtype, unit)
+            if np.ndim(given) < 2:
+                q[layered, :, i] = 0.0
         self.medium._check_state(self._material, q, x)
         self._solver.live()
         self._half_set = True
         self._solver.write(lib.UNDA_STATE, 0, q)
         self._begin_at(t, self.fields if exact is not None else fields)
+
+    def _beside_layers(self, value: Any) -> Any:
+        """Return an array of the cells of the mesh as it was given with zeros in those added to it."""
+        added = self._num_elem - self._layers.num_given
+        if (
+            not self._layers.sides
+            or np.ndim(value) != 2
+            or len(value) != self._layers.num_given
+            or added == 0
+        ):
+            return value
+        return np.concatenate([value, np.zeros((added, np.shape(value)[1]))])
 
     def get(self, name: str, *, gather: bool = False) -> Any:
         """Return a field (num_elem, num_node), in the user's numbering of cells.
@@ -340,14 +371,15 @@ class DG(MeshSimulation):
         Returns
         -------
         dict of str to float
-            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2.
+            sqrt(integral (q - q_exact)^2 dV) outside layers, by a cubature exact to degree 2 degree + 2.
 
         Raises
         ------
         ArgumentError
             If the solution is singular; compare traces with ``rec.misfit`` then.
         """
-        return norms.mesh_error(self, exact, relative=flag("relative", relative))
+        without = self._layers.cells(self.mesh)[: self._num_elem] if self._layers.sides else None
+        return norms.mesh_error(self, exact, relative=flag("relative", relative), without=without)
 
     def check(self) -> Report:
         """Look for common mistakes before the first step.
@@ -413,4 +445,5 @@ class DG(MeshSimulation):
         return (
             f"degree {self.degree}, {self._num_whole} {self.mesh._kind}, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
+            + (f", {self._layers}" if self._layers.sides else "")
         )

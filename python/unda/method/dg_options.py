@@ -42,6 +42,7 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         )
     boundaries = Boundaries.of(mesh, medium, given.boundary)
     common, chosen = common_options(given)
+    given.layer_memory = given.layers.given()  # alive as long as the options are read
     options = _core.new_struct(
         "unda_solver_options",
         **common,
@@ -52,6 +53,7 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         material=material,
         material_by_node=int(medium.per == "node"),
         boundary=boundaries.codes,
+        layer=given.layer_memory,
         **kernel_choice(given.kernel, given.kernel_options),
     )
     return options, material, boundaries, chosen

@@ -6,6 +6,7 @@ Not here: layers themselves (layer.py), the conditions of a scheme (fd_scheme.py
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -45,6 +46,7 @@ def conditions(
                 "counted in nodes"
             )
         side = scheme.absorbing(h, fmax, slowest) if condition == "absorbing" else condition
+        side = _on_grid(side, name, grid.spacing[i // 2])
         found[name] = scheme.fill(side, h, fmax, slowest) if isinstance(side, CPML) else side
     for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):
         if (found[low] == "periodic") != (found[high] == "periodic"):
@@ -53,6 +55,19 @@ def conditions(
                 "expected periodic for both or none"
             )
     return found
+
+
+def _on_grid(side: Any, name: str, h: float) -> Any:
+    """Return a CPML of so many nodes as its thickness is; other conditions as they are."""
+    if not isinstance(side, CPML):
+        return side
+    if side.tag is not None:
+        raise ArgumentError(
+            f"boundary {name!r} has {side!r}; a grid has no tags, expected width= or thickness="
+        )
+    if side.thickness is None:
+        return side
+    return replace(side, width=max(1, round(side.thickness / h)), thickness=None)
 
 
 def flat_axes(grid: Grid, sides: Mapping[str, Any]) -> str:

@@ -113,7 +113,7 @@ class Damping:
 
 @dataclass(frozen=True)
 class CPML:
-    """A perfectly matched layer outside the grid (Komatitsch & Martin 2007): convolutional and unsplit.
+    """A perfectly matched layer outside a grid or mesh (Komatitsch & Martin 2007): convolutional, unsplit.
 
     On staggered grids its profiles are quadratic (csrc/fd/staggered/cpml.c). Layers of 10 nodes around a
     strip of 81 x 220 reflect at most 0.033 % of a trace in the middle, and 0.34 % five nodes from a layer and
@@ -125,7 +125,7 @@ class CPML:
     Parameters
     ----------
     width : int
-        Nodes of the layer, at least 1.
+        Grids: nodes of the layer, at least 1.
     f0 : float, optional
         Main frequency of the waves [Hz]; by default ``fmax / 2.5`` of `FD`, or without fmax the frequency
         that has 20 nodes per wavelength of the fastest wave (staggered) or 25 of the slowest (scalar). Layers
@@ -141,7 +141,13 @@ class CPML:
         along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer (Meza-Fajardo & Papageorgiou
         2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
-        scalar scheme.
+        scalar scheme. Of `DG` 0.02, by default, or 0.1 or 1 by a like rule.
+    thickness : float, optional
+        Of the layer [m]. Meshes: rounded to whole cells, of the height of those at the side; by default a
+        wavelength of the fastest wave at f0, and f0 by default the frequency of such a wavelength. Grids:
+        rounded to nodes, in place of `width`.
+    tag : str or tuple of str, optional
+        Meshes: cells with these tags are the layers, beyond the box of all other cells; no cells are added.
 
     Raises
     ------
@@ -155,7 +161,11 @@ class CPML:
     --------
     >>> import unda
     >>> unda.CPML(width=10, f0=7.0)
-    CPML(width=10, f0=7.0, R0=None, kappa=1.0, ratio=None)
+    CPML(width=10, f0=7.0, R0=None, kappa=1.0, ratio=None, thickness=None, tag=None)
+    >>> mesh = unda.box_mesh((0, 0, 0), (2, 2, 2), cells=(4, 4, 4), shape="hex")
+    >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), boundary={"*": unda.CPML(f0=1.0)}, device="cpu")
+    >>> sim.mesh.num_elem, sim.mesh.upper
+    (512, (3.0, 3.0, 3.0))
 
     Notes
     -----
@@ -171,9 +181,24 @@ class CPML:
     R0: float | None = None
     kappa: float = 1.0
     ratio: float | None = None
+    thickness: float | None = None
+    tag: str | tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
+        if self.thickness is not None:
+            object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
+        if self.tag is not None:
+            tags = (self.tag,) if isinstance(self.tag, str) else self.tag
+            if (
+                not isinstance(tags, (tuple, list))
+                or not tags
+                or not all(isinstance(one, str) for one in tags)
+            ):
+                raise ArgumentError(
+                    f"tag is {self.tag!r}; expected the name of a tag of the mesh, or several"
+                )
+            object.__setattr__(self, "tag", self.tag if isinstance(self.tag, str) else tuple(tags))
         if self.f0 is not None:
             object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
         given = 1e-6 if self.R0 is None else self.R0
@@ -187,6 +212,8 @@ class CPML:
         if given >= 1.0 or self.kappa < 1.0:
             raise ArgumentError(f"R0 is {given}, kappa is {self.kappa}; expected 0 < R0 < 1 and kappa >= 1")
 
-    def to_config(self) -> dict[str, float | None]:
+    def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict; ``CPML(**...)`` is the layer again."""
-        return {"width": self.width, "f0": self.f0, "R0": self.R0, "kappa": self.kappa, "ratio": self.ratio}
+        of_mesh = {name: one for name in ("thickness", "tag") if (one := getattr(self, name)) is not None}
+        own = {"width": self.width, "f0": self.f0, "R0": self.R0, "kappa": self.kappa, "ratio": self.ratio}
+        return {**own, **of_mesh}

@@ -1,0 +1,284 @@
+"""Absorbing layers of DG: from `CPML` at boundaries of a mesh to what the library takes.
+
+Not here: adding cells (../problem/layered_mesh.py), the layers' equations (csrc/dg/layer.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._check import integer
+from ..errors import ArgumentError
+from ..problem._values import ByTag, Number
+from ..problem.boundary import WALLS, by_name
+from ..problem.grid import SIDES
+from ..problem.layer import CPML
+from ..problem.layered_mesh import cells_at, in_layers, sides_of, thickness_in_cells, with_layers
+from ..problem.medium import Medium
+from ..problem.mesh import Mesh
+from ._options import Given
+
+_R0 = 1e-6
+#: Fraction of the damping that acts on all terms: what hardly moves decays too (csrc/dg/layer.c); of guided
+#: waves and contrasts that of the staggered schemes' rule (../problem/layer_rule.py), whose thresholds these
+#: are.
+RATIO, _GUIDED = 0.02, 0.1
+_CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
+#: What stands behind a layer.
+_ENDS = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}
+#: Numbers of a trace across an axis, which is as many memory variables as a node has for it.
+NUM_TRACE = {"acoustic": 2, "elastic": 6, "maxwell": 4}
+_NUMBERS = ("begin", "depth", "damping", "shift", "stretch", "ratio")  # of unda_layer
+
+
+class MeshLayers(NamedTuple):
+    """Layers of a mesh, or none.
+
+    Attributes
+    ----------
+    sides : dict of str to dict
+        Of each side with a layer, by the name of the side: the members of unda_layer.
+    reasons : dict of str to str
+        Why a layer is not a CPML, by side.
+    num_given : int
+        Cells of the mesh as it was given, which come first; others were added.
+    """
+
+    sides: dict[str, dict[str, float]]
+    reasons: dict[str, str]
+    num_given: int
+
+    def given(self) -> Any:
+        """Return unda_layer[6], or NULL."""
+        if not self.sides:
+            return _core.NULL
+        layers = _core.new("unda_layer[]", 6)
+        for side, numbers in self.sides.items():
+            for name, value in numbers.items():
+                setattr(layers[SIDES.index(side)], name, value)
+        return layers
+
+    def cells(self, mesh: Any) -> np.ndarray:
+        """Say which cells of the mesh are in a layer."""
+        return in_layers(mesh, {side: one["begin"] for side, one in self.sides.items()})
+
+    def to_config(self) -> dict[str, Any]:
+        """Return a JSON-able dict."""
+        return {"sides": self.sides, "reasons": self.reasons, "num_given": self.num_given}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> MeshLayers:
+        """Return the layers again."""
+        sides = {
+            side: {name: float(one[name]) for name in _NUMBERS}
+            for side, one in config["sides"].items()
+            if side in SIDES
+        }
+        return cls(sides, dict(config["reasons"]), integer("num_given", config["num_given"], 0))
+
+    def __str__(self) -> str:
+        text = {f"{one['depth']:.4g} m at {side}" for side, one in self.sides.items()}
+        return f"layers of {', '.join(sorted(text))}" if text else ""
+
+
+def add_layers(given: Given, layers: MeshLayers | None) -> None:
+    """Make `given.layers`: those that the mesh has, or of the CPMLs among the boundary conditions.
+
+    These become walls behind cells that are added to `given.mesh`, or tagged.
+    """
+    given.layers = layers or MeshLayers({}, {}, 0)
+    conditions = given.boundary.values() if isinstance(given.boundary, Mapping) else ()
+    if not any(isinstance(one, CPML) for one in conditions):
+        return
+    mesh, medium = given.mesh, given.medium
+    if given.comm is not None or not isinstance(mesh, Mesh):
+        raise ArgumentError(
+            f"boundary has a CPML and the mesh is {type(mesh).__name__}, comm {given.comm!r}; expected a "
+            "Mesh in one process: processes cannot share a mesh with layers"
+        )
+    if not isinstance(medium, Medium) or medium.physics not in _ENDS:
+        raise ArgumentError(
+            f"medium is {medium!r}; DG has layers for unda.Acoustic, unda.Elastic and unda.Maxwell"
+        )
+    named, rest = by_name(given.boundary, mesh.boundary_names, "names", "the mesh")
+    joined = {name for pair in mesh.periodic for name in pair}
+    words = {
+        name: named.get(name, rest) for name in mesh.boundary_names if name not in joined or name in named
+    }
+    layered = {name: one for name, one in words.items() if isinstance(one, CPML)}
+    if periodic := sorted(joined & set(layered)):
+        raise ArgumentError(
+            f"boundaries {periodic} have a CPML and are periodic by the mesh; expected one or the other"
+        )
+    tags = {one.tag for one in layered.values()}
+    if len(tags) > 1:
+        raise ArgumentError(f"CPMLs have tags {sorted(tags, key=str)}; expected one tag, or none")
+    degree = integer("degree", given.degree, 1)
+    sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
+    material = medium._in_cells(mesh, degree)
+    of_sides = _words_of_sides(mesh, words)
+    numbers, reasons = {}, {}
+    for side, one in sides.items():
+        table = material[one.cells].reshape(-1, material.shape[-1])
+        numbers[side], why = _numbers(medium, one, table, side, of_sides)
+        reasons |= {side: why} if why else {}
+    given.medium, given.mesh = _continued(medium, mesh, made, parents, degree), made
+    given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
+    end = _ENDS[medium.physics]
+    given.boundary = {
+        name: end if name in layered else word for name, word in words.items() if word is not None
+    }
+
+
+class _Side(NamedTuple):
+    """A layer at a side: where it begins, its thickness [m], and the mesh's cells that it continues."""
+
+    layer: CPML
+    begin: float
+    depth: float
+    cells: np.ndarray
+
+
+def _thickness(layer: CPML, speed: float) -> float:
+    """Return the thickness [m] of a layer: by default a wavelength of the fastest wave at f0."""
+    if layer.thickness is not None:
+        return layer.thickness
+    if layer.f0 is None:
+        raise ArgumentError(f"{layer!r} at the side of a mesh; expected thickness= [m] or f0= [Hz]")
+    return speed / layer.f0
+
+
+def _added(
+    mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
+) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
+    """Add cells at boundaries with layers."""
+    names = sides_of(mesh, list(layered))
+    nums: dict[str, int] = {}
+    found: dict[str, _Side] = {}
+    for side, name in names.items():
+        i = SIDES.index(side)
+        wanted = _thickness(layered[name], medium.speed_max(mesh))
+        nums[side], depth = thickness_in_cells(mesh, side, wanted)
+        begin = (mesh.lower, mesh.upper)[i % 2][i // 2]
+        found[side] = _Side(layered[name], begin, depth, cells_at(mesh, side)[0])
+    made, parents = with_layers(mesh, nums)
+    return found, made, parents
+
+
+def _tagged(
+    mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
+) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
+    """Take cells of a tag as layers: those beyond the box of all others."""
+    layer = next(iter(layered.values()))
+    tags = [layer.tag] if isinstance(layer.tag, str) else list(layer.tag or ())
+    if unknown := [tag for tag in tags if tag not in mesh.tag_names]:
+        raise ArgumentError(f"the CPML has tag {unknown}; the mesh has {list(mesh.tag_names)}")
+    within = np.isin(mesh.tags, [mesh.tag_names[tag] for tag in tags])
+    if within.all() or not within.any():
+        raise ArgumentError(f"{within.sum()} of {mesh.num_elem} cells have tag {tags}; expected some of them")
+    inner = mesh.vertices[mesh.cells[~within]].reshape(-1, 3)
+    planes = np.stack([inner.min(axis=0), inner.max(axis=0)], axis=1).ravel()
+    found: dict[str, _Side] = {}
+    beyond = np.zeros(mesh.num_elem, bool)
+    for i, side in enumerate(SIDES):
+        axis, begin = i // 2, float(planes[i])
+        end = (mesh.lower, mesh.upper)[i % 2][axis]
+        there = in_layers(mesh, {side: begin}) & within
+        if there.any():
+            found[side] = _Side(layer, begin, abs(end - begin), np.flatnonzero(there))
+            beyond |= there
+    if (astray := np.flatnonzero(within & ~beyond)).size:
+        raise ArgumentError(
+            f"cell {astray[0]} ({astray.size} such cells) at {mesh.centroids[astray[0]].tolist()} m has a "
+            f"tag of the layers and lies in the box of the other cells, {planes[::2].tolist()} to "
+            f"{planes[1::2].tolist()} m; expected layers beyond planes across the axes"
+        )
+    return found, mesh, np.arange(mesh.num_elem)
+
+
+def _words_of_sides(mesh: Mesh, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the condition at each side of the mesh's box that has one alone."""
+    found = {}
+    for i, side in enumerate(SIDES):
+        axis, plane = i // 2, (mesh.lower, mesh.upper)[i % 2][i // 2]
+        near = np.abs(mesh.vertices[mesh.boundary_faces][:, :, axis] - plane).max(axis=1)
+        ids = np.unique(mesh.boundary_ids[near <= 1e-6 * (mesh.upper[axis] - mesh.lower[axis])])
+        if len(ids) == 1:
+            found[side] = words.get(mesh.boundary_names[ids[0]])
+    return found
+
+
+def _spread(values: np.ndarray) -> float:
+    return float(values.max() / values.min()) if values.size and values.min() > 0 else 1.0
+
+
+def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, Any]) -> tuple[float, str]:
+    """Return the ratio of a layer whose cells have these parameters (num, num_parameters), and why.
+
+    The rule of the staggered schemes (layer_rule.py), which looks at the medium beside the layer and at the
+    sides across it. It knows no widths: any contrast counts as thin in Maxwell's equations.
+    """
+    names = list(medium.parameters)
+    spread = {name: _spread(table[:, i][table[:, i] > 0]) for i, name in enumerate(names)}
+    most = max(spread, key=lambda one: spread[one])
+    text = f"{most} varies by a factor of {spread[most]:.3g} beside it"
+    if medium.physics == "maxwell":
+        return (1.0, text) if max(spread["eps"], spread["mu"]) > _CURL else (RATIO, "")
+    if medium.physics != "elastic":
+        return RATIO, ""
+    if spread[most] > _LARGE:
+        return 1.0, text
+    if spread[most] > _CONTRAST:
+        return _GUIDED, text
+    fluid = table[:, names.index("vs")] == 0
+    if fluid.any() and not fluid.all():
+        return _GUIDED, "fluid touches solid beside it"
+    for axis in "xyz".replace(side[0], ""):
+        ends = words.get(f"{axis}min"), words.get(f"{axis}max")
+        if all(isinstance(one, str) and one in WALLS for one in ends):
+            return _GUIDED, f"{ends[0]!r} and {ends[1]!r} sides of {axis} beside it guide waves"
+    return RATIO, ""
+
+
+def _numbers(
+    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any]
+) -> tuple[dict[str, float], str]:
+    """Return the members of unda_layer, and why its ratio is not that of a CPML."""
+    speed = float(medium._speeds(table).max())
+    f0 = one.layer.f0 or speed / one.depth
+    ratio, why = ratio_of(medium, table, side, words)
+    if one.layer.ratio is not None:
+        ratio, why = one.layer.ratio, ""
+    damping = -1.5 * speed * np.log(one.layer.R0 or _R0) / one.depth
+    values = (one.begin, one.depth, damping, np.pi * f0, one.layer.kappa, ratio)
+    return dict(zip(_NUMBERS, map(float, values), strict=True)), why
+
+
+def _continued(medium: Medium, mesh: Mesh, made: Mesh, parents: np.ndarray, degree: int) -> Medium:
+    """Return the medium with the values of parents in added cells; numbers and tags are as they were."""
+    if made is mesh or all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
+        return medium
+    table = medium._in_cells(mesh, degree)
+    if medium.per == "cell":
+        columns = table[parents, 0].T
+    else:
+        columns = np.moveaxis(_by_node(mesh, made, parents, table, degree), -1, 0)
+    given = {
+        name: np.ascontiguousarray(column) for name, column in zip(medium.parameters, columns, strict=True)
+    }
+    return type(medium)(per=medium.per, **given)  # type: ignore[call-arg]
+
+
+def _by_node(mesh: Mesh, made: Mesh, parents: np.ndarray, table: np.ndarray, degree: int) -> np.ndarray:
+    """Return the values at nodes of all cells: those of the nearest node of a cell's parent."""
+    values = table[parents]
+    x, own = made.coordinates(degree), mesh.coordinates(degree)
+    for cell in range(mesh.num_elem, made.num_elem):
+        inside = np.clip(x[cell], mesh.lower, mesh.upper)
+        away = np.linalg.norm(inside[:, None] - own[parents[cell]][None], axis=2)
+        values[cell] = table[parents[cell]][away.argmin(axis=1)]
+    return values

@@ -1,0 +1,243 @@
+"""Absorbing layers of DG: what they return, that they decay, that nothing else depends on them."""
+
+import os
+
+import numpy as np
+import pytest
+import unda
+
+os.environ["UNDA_CPU_PARTS"] = "1"  # parts on the CPU are for tests alone
+
+MEDIA = {
+    "acoustic": unda.Acoustic(rho=1.0, c=1.0),
+    "elastic": unda.Elastic(rho=1.0, vp=1.0, vs=0.55),
+    "maxwell": unda.Maxwell(eps=1.0, mu=1.0),
+}
+CASES = [(shape, physics) for shape in ("hex", "tet") for physics in MEDIA]
+CORNER = {side: unda.CPML(f0=1.0) for side in ("xmin", "ymax", "zmin")} | {"*": "absorbing"}
+
+
+def cube(shape, n=1, **given):
+    return unda.box_mesh((0, 0, 0), (0.5 * n, 0.5 * n, 0.5 * n), cells=(n, n, n), shape=shape, **given)
+
+
+def noisy(shape, physics, degree=2, boundary=CORNER, **options):
+    """A corner of three layers, full of noise that everything is made of: no wave is left out."""
+    sim = unda.DG(cube(shape), MEDIA[physics], degree=degree, boundary=boundary, device="cpu", **options)
+    rng = np.random.default_rng(0)
+    shape_of = (sim.mesh.num_elem, sim.num_node)
+    sim.set(**{name: rng.standard_normal(shape_of) for name in sim.fields if name[0] != "s"})
+    return sim
+
+
+def returned(medium, field, source, shape, h, layer, *, degree=4, until=4.6):
+    """Amplitude that returns from x = 1 at 60 degrees, over that of a mirror there.
+
+    Half a wavelength from the side stand a line of sources and, 1.73 times as far along it as both are from
+    the side together, a receiver. All that differs from a domain whose side is three wavelengths farther away
+    has returned from there; no other side is near enough to matter before the end.
+    """
+    kinds = {}
+    wall = {"acoustic": "rigid", "elastic": "symmetry", "maxwell": "pec"}[medium.physics]
+    for kind, end, condition in (("layer", 1.0, layer), ("far", 4.0, "absorbing"), ("mirror", 1.0, wall)):
+        cells = (round((end + 2.0) / h), 1, round(7.0 / h))
+        mesh = unda.box_mesh(
+            (-2, 0, -3.5), (end, h, 3.5), cells=cells, shape=shape, periodic=(False, True, False)
+        )
+        boundary = {"xmax": condition, "*": "absorbing"}
+        sim = unda.DG(mesh, medium, degree=degree, boundary=boundary, device="cpu", sample_dt=0.02)
+        sim.add_source(source((0.51, 0.51 * h, 0.013)))
+        along = 2.0 * 0.49 * np.tan(np.radians(60.0))
+        rec = sim.add_receivers([(0.51, 0.51 * h, 0.013 + along)], [field], every=round(0.02 / sim.dt))
+        sim.run(until=until)
+        kinds[kind] = rec[field].ravel()
+    back = np.abs(kinds["layer"] - kinds["far"]).max()
+    return back / np.abs(kinds["mirror"] - kinds["far"]).max()
+
+
+def injection(at):
+    return unda.VolumeInjection(at, unda.ricker(1.0))
+
+
+def test_a_layer_of_a_wavelength_returns_half_a_percent_at_60_degrees_and_a_first_order_side_a_third():
+    medium = MEDIA["acoustic"]
+    assert returned(medium, "p", injection, "hex", 0.5, unda.CPML(f0=1.0)) < 0.005
+    # a plane wave at 60 degrees: (1 - cos) / (1 + cos) = 1/3, of a curved one a little less
+    assert 0.2 < returned(medium, "p", injection, "hex", 0.5, "absorbing") < 0.4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "h"), [("hex", 1 / 3), ("tet", 1 / 4)])
+@pytest.mark.parametrize("kind", ["acoustic", "P", "SH", "TE"])
+def test_layers_return_half_a_percent_at_60_degrees_of_all_waves(shape, h, kind):
+    f = unda.ricker(1.0)
+    physics, field, source, until = {
+        "acoustic": ("acoustic", "p", injection, 4.6),
+        "P": ("elastic", "vz", lambda at: unda.MomentTensor(at, f, np.eye(3)), 4.6),
+        "SH": ("elastic", "vy", lambda at: unda.PointForce(at, f, (0, 1, 0)), 6.0),
+        "TE": ("maxwell", "ey", lambda at: unda.CurrentDipole(at, f, (0, 1, 0)), 4.6),
+    }[kind]
+    found = returned(MEDIA[physics], field, source, shape, h, unda.CPML(f0=1.0), until=until)
+    assert found < 0.005
+
+
+@pytest.mark.parametrize(("shape", "physics"), CASES)
+def test_noise_in_a_corner_of_layers_decays(shape, physics):
+    sim = noisy(shape, physics, 1 if shape == "tet" else 2)
+    energies = [sim.energy()]
+    for _ in range(4):
+        sim.run(steps=50)
+        energies.append(sim.energy())
+    assert np.diff(energies).max() < 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "physics"), CASES)
+def test_layers_do_not_grow_in_100000_steps(shape, physics):
+    sim = noisy(shape, physics, 1 if shape == "tet" else 2)
+    energies = [sim.energy()]
+    for _ in range(20):
+        sim.run(steps=5000)
+        energies.append(sim.energy())
+    assert np.diff(energies).max() < 1e-12 * energies[0]
+
+
+def bytes_of(sim):
+    return [sim.get(name).tobytes() for name in sim.fields]
+
+
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+@pytest.mark.parametrize(("shape", "physics"), [("hex", "elastic"), ("tet", "maxwell")])
+def test_threads_and_parts_have_the_bits_of_one(shape, physics, integrator):
+    runs = []
+    for options in ({"threads": 1}, {"threads": 3}, {"device": ["cpu"] * 3}):
+        sim = unda.DG(
+            cube(shape, 2), MEDIA[physics], degree=1, boundary=CORNER, integrator=integrator,
+            **({"device": "cpu"} | options),
+        )  # fmt: skip
+        sim.set(**{sim.fields[0]: lambda x, y, z: np.exp(-20.0 * ((x - 0.4) ** 2 + y**2 + z**2))})
+        sim.run(steps=12)
+        runs.append(bytes_of(sim))
+    assert runs[0] == runs[1] == runs[2]
+    assert any(np.frombuffer(one, np.float32).any() for one in runs[0])
+
+
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_a_saved_run_goes_on_with_its_memory_variables(integrator, tmp_path):
+    sim = noisy("hex", "acoustic", 1, integrator=integrator)
+    sim.run(steps=7)
+    sim.save(tmp_path / "run.h5")
+    again = unda.load(tmp_path / "run.h5")
+    assert again.config["layers"] == sim.config["layers"]
+    forgetful = unda.load(tmp_path / "run.h5")
+    forgetful.set(t=sim.t, **{name: sim.get(name) for name in sim.fields})
+    for one in (sim, again, forgetful):
+        one.run(steps=5)
+    assert bytes_of(again) == bytes_of(sim)
+    assert bytes_of(forgetful) != bytes_of(sim)  # setting a state clears memory variables
+
+
+def test_layers_continue_mesh_and_medium():
+    mesh = cube("tet", 2, periodic=(False, True, False))
+    centre = mesh.centroids
+    medium = unda.Acoustic(rho=1.0, c=1.0 + centre[:, 2])
+    boundary = {"xmax": unda.CPML(thickness=1.0), "zmin": unda.CPML(thickness=0.5), "*": "rigid"}
+    sim = unda.DG(mesh, medium, degree=1, boundary=boundary, device="cpu")
+    made = sim.mesh
+    assert made.lower == (0.0, 0.0, -0.5) and made.upper == (2.0, 1.0, 1.0)
+    assert np.isclose(made.volume, 2.0 * 1.0 * 1.5)
+    assert (made.cells[: mesh.num_elem] == mesh.cells).all()
+    inside = np.clip(made.centroids, mesh.lower, mesh.upper)
+    c = sim.medium.on(made)[:, 1]
+    beside = (centre[:, 0] > 0.5) & (centre[:, 2] < 0.5)
+    corner = (made.centroids[:, 0] > 1.0) & (made.centroids[:, 2] < 0.0)
+    assert np.isin(c[corner], medium.on(mesh)[beside, 1]).all() and corner.any()
+    assert (np.abs(c - 1.0 - inside[:, 2]) < 0.5).all()
+    assert [sim.config["boundary"][side] for side in ("xmin", "xmax", "ymin", "zmin")] == [
+        "rigid",
+        "free",
+        "periodic",
+        "free",
+    ]
+    assert sim.memory == unda.DG.forecast(mesh, medium, degree=1, boundary=boundary, device="cpu")
+    assert "layers of 0.5 m at zmin, 1 m at xmax" in repr(sim)
+
+
+def test_tagged_cells_are_the_layers_that_would_be_added():
+    added = unda.DG(
+        cube("hex", 2), MEDIA["elastic"], degree=2, boundary={"*": unda.CPML(thickness=0.5)}, device="cpu"
+    )
+    whole = added.mesh
+    outside = np.abs(whole.centroids - 0.5).max(axis=1) > 0.5
+    faces = {
+        name: whole.boundary_faces[whole.boundary_ids == i] for i, name in enumerate(whole.boundary_names)
+    }
+    mesh = unda.Mesh(
+        whole.vertices,
+        whole.cells,
+        tags=outside.astype(np.int32),
+        tag_names={"inside": 0, "pml": 1},
+        boundaries=faces,
+    )
+    tagged = unda.DG(mesh, MEDIA["elastic"], degree=2, boundary={"*": unda.CPML(tag="pml")}, device="cpu")
+    assert tagged.config["layers"]["sides"] == added.config["layers"]["sides"]
+    for sim in (added, tagged):
+        sim.set(vx=lambda x, y, z: np.exp(-20.0 * ((x - 0.4) ** 2 + (y - 0.5) ** 2 + (z - 0.5) ** 2)))
+        sim.run(steps=10)
+    assert bytes_of(tagged) == bytes_of(added)
+
+
+def test_fields_outside_layers_are_set_and_compared():
+    sim = unda.DG(
+        cube("hex"),
+        MEDIA["acoustic"],
+        degree=1,
+        boundary={"xmax": unda.CPML(f0=1.0), "*": "rigid"},
+        device="cpu",
+    )
+    sim.set(p=np.ones((1, 8)))
+    assert sim.get("p")[0].all() and not sim.get("p")[1:].any()
+    sim.set(p=1.0)
+    assert not sim.get("p")[1:].any()
+    sim.set(p=np.ones((3, 8)))
+    assert sim.get("p").all()
+
+
+def test_guided_waves_and_contrasts_have_multiaxial_layers_and_sponges():
+    def ratios(medium, boundary, mesh=None):
+        sim = unda.DG(mesh or cube("hex", 2), medium, degree=1, boundary=boundary, device="cpu")
+        return {side: one["ratio"] for side, one in sim.config["layers"]["sides"].items()}
+
+    plate = {"zmin": "free", "zmax": "free", "*": unda.CPML(f0=1.0)}
+    assert set(ratios(MEDIA["elastic"], plate).values()) == {0.1}
+    assert set(ratios(MEDIA["elastic"], plate | {"zmin": unda.CPML(f0=1.0)}).values()) == {0.02}
+    assert set(
+        ratios(MEDIA["acoustic"], {"zmin": "free", "zmax": "free", "*": unda.CPML(f0=1.0)}).values()
+    ) == {0.02}
+    split = unda.Elastic(rho=lambda x, y, z: np.where(z > 0.5, 20.0, 1.0), vp=1.0, vs=0.5)
+    assert ratios(split, {"*": unda.CPML(f0=1.0)})["xmin"] == 1.0
+    assert ratios(split, {"*": unda.CPML(f0=1.0, ratio=0.3)})["xmin"] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("boundary", "what"),
+    [
+        ({"*": unda.CPML()}, "thickness"),
+        ({"*": unda.CPML(tag="pml", f0=1.0)}, "tag"),
+        ({"*": unda.Damping()}, "condition"),
+        ({"ymin": unda.CPML(f0=1.0), "*": "rigid"}, "periodic"),
+    ],
+)
+def test_layers_that_cannot_be_are_refused(boundary, what):
+    mesh = cube("hex", periodic=(False, True, False))
+    with pytest.raises(unda.ArgumentError, match=what):
+        unda.DG(mesh, MEDIA["acoustic"], degree=1, boundary=boundary, device="cpu")
+
+
+def test_a_slanted_side_has_no_layer():
+    mesh = cube("hex", 2)
+    x = mesh.vertices + 0.1 * mesh.vertices[:, [1, 2, 0]] * (mesh.vertices[:, :1] > 0.9)
+    faces = {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
+    bent = unda.Mesh(x, mesh.cells, boundaries=faces)
+    with pytest.raises(unda.ArgumentError, match="not on a plane side"):
+        unda.DG(bent, MEDIA["acoustic"], degree=1, boundary={"xmax": unda.CPML(f0=1.0)}, device="cpu")
