@@ -25,7 +25,7 @@ slow = pytest.mark.slow
 )
 def test_the_scalar_scheme_has_the_bits_of_the_cpu(options):
     """On a device, many steps at once, in a window, in slabs: and nothing leaks; another wave has others."""
-    steps = 24 if not REAL else 120
+    steps = 24 if not REAL else 60  # the pulse is in the box
     there, here, other = (Run("scalar", 2, "float32", start=20, **given) for given in (
         {"device": "cuda"} | options, {}, {"amplitude": 1.0 + 1e-6}))  # fmt: skip
     for run in (there, here, other):
@@ -53,7 +53,7 @@ def test_nothing_leaks_out_of_staggered_grids(name, order, dtype, options):
     run = Run(name, order, dtype, start=0 if REAL else 20, **({"device": "cuda"} | options))
     if not REAL:
         run.steps = int((1.5 * order + 9) * H / run.wave.speed / run.sim.dt)
-    assert run.leak(every=run.steps) < (1e-6 if dtype == "float32" else 1e-13)
+    assert run.leak(**({} if REAL else {"every": run.steps})) < (1e-6 if dtype == "float32" else 1e-13)
     assert run.peak > 0.1
 
 
