@@ -30,7 +30,7 @@ KINDS = {
 def quick(monkeypatch):
     """Speeds are measured in a moment: these tests do not ask how fast this machine is."""
     monkeypatch.setattr(pace, "_SECONDS", 1e-3)
-    monkeypatch.setattr(pace, "_NODES", {"cpu": 5_000, "cuda": 5_000})
+    monkeypatch.setattr(pace, "_NODES", {"cpu": (1_000, 5_000), "cuda": (1_000, 5_000)})
 
 
 def planned(physics, way, error, **options):
@@ -50,7 +50,7 @@ def names(found):
 def five_percent():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pace, "_SECONDS", 1e-3)
-        patch.setattr(pace, "_NODES", {"cpu": 5_000, "cuda": 5_000})
+        patch.setattr(pace, "_NODES", {"cpu": (1_000, 5_000), "cuda": (1_000, 5_000)})
         return planned("acoustic", 4, 0.05)
 
 
@@ -155,7 +155,22 @@ def test_seconds_are_those_of_the_step_that_was_measured():
     one = unda.plan(WATER, 100.0, error=0.05, distance=60.0, device="cpu", threads=1)["FD scalar"]
     measured = pace.pace_of(pace.Pace("FD scalar", one.degree, WATER, "cpu", "float32", 1))
     shape = int(np.ceil(60.0 / one.spacing)) + 1 + 2 * measured.layer
-    assert one.seconds == pytest.approx(measured.seconds * shape**3 * one.steps)
+    step = measured.overhead + measured.seconds * shape**3
+    assert one.seconds == pytest.approx(step * one.steps)
+
+
+def test_a_step_of_few_nodes_takes_what_launches_take(monkeypatch):
+    def timed(took):
+        pace.pace_of.cache_clear()
+        found = dict(zip((1_000, 5_000), took, strict=True))
+        monkeypatch.setattr(pace, "_timed", lambda of, target: (target, found[target], 10))
+        return pace.pace_of(pace.Pace("FD scalar", 4, WATER, "cpu", "float32", 1))
+
+    line = timed((3.0, 7.0))  # two seconds, and one for each thousand
+    assert [line.step(num) for num in (0, 1_000, 5_000)] == pytest.approx([2.0, 3.0, 7.0])
+    noise = timed((8.0, 7.0))
+    assert [noise.step(num) for num in (0, 5_000)] == pytest.approx([0.0, 7.0])
+    pace.pace_of.cache_clear()
 
 
 # ---- media that vary, and what cannot be had

@@ -19,8 +19,9 @@ from ..problem.grid import Grid
 from ..problem.mesh import box_mesh
 from .waves import brick_of, spacing_of
 
-_NODES = {"cpu": 150_000, "cuda": 6_000_000}  # enough to fill a device, and not its memory
-_SECONDS = 0.15  # of what is timed
+#: Nodes of what is timed: so few that a step is launches and waiting, and enough to fill a device.
+_NODES = {"cpu": (10_000, 150_000), "cuda": (100_000, 6_000_000)}
+_SECONDS = 0.15  # of each
 _BRICKS = 4, 6  # of meshes whose memory is compared
 
 
@@ -62,8 +63,13 @@ class Measured:
     """What was measured of a `Pace`."""
 
     pace: Pace
-    seconds: float  # of a node and step
+    overhead: float  # seconds of a step whatever its nodes
+    seconds: float  # of a node and step, on top
     layer: int  # nodes of a grid's layer
+
+    def step(self, num_node: int) -> float:
+        """Return the seconds of a step of so many nodes, those of layers among them."""
+        return self.overhead + self.seconds * num_node
 
     def mesh_memory(self, bricks: int) -> tuple[int, int]:
         """Return bytes on host and device of so many bricks: both grow linearly."""
@@ -115,13 +121,22 @@ def _courant(name: str, degree: int, medium: Any, dtype: str) -> float:
 @lru_cache(maxsize=256)
 def pace_of(pace: Pace) -> Measured:
     """Return the pace of a method: measured the first time in a process, about a second each."""
-    target = _NODES["cpu" if pace.device == "cpu" else "cuda"]
+    timed = [_timed(pace, target) for target in _NODES["cpu" if pace.device == "cpu" else "cuda"]]
+    (few, short, _), (many, long, layer) = timed
+    seconds = max(0.0, long - short) / (many - few)
+    if seconds * many < 0.2 * long:  # noise: the time of few nodes says nothing
+        seconds = long / many
+    return Measured(pace, max(0.0, long - seconds * many), seconds, layer)
+
+
+def _timed(pace: Pace, target: int) -> tuple[int, float, int]:
+    """Return nodes of a problem of about so many, the seconds of its step, and nodes of a grid's layer."""
     family, kind = pace.name.split()
+    side = target ** (1 / 3)
     if family == "FD":
-        side = round(target ** (1 / 3))
-        place: Any = Grid((side,) * 3, 1.0)
+        place: Any = Grid((round(side),) * 3, 1.0)
     else:
-        place = _mesh(pace, max(2, round(target ** (1 / 3) * spacing_of(kind, pace.degree, 1.0))))
+        place = _mesh(pace, max(2, round(side * spacing_of(kind, pace.degree, 1.0))))
     with _class(pace)(place, pace.medium, **pace.options()) as sim:
         if family == "FD":
             num, layer = math.prod(sim.padded), (sim.padded[0] - place.shape[0]) // 2
@@ -134,5 +149,5 @@ def pace_of(pace: Pace) -> Measured:
             sim.step(count)
             passed = time.perf_counter() - begin
             if passed > _SECONDS:
-                return Measured(pace, passed / count / num, layer)
+                return num, passed / count, layer
             count = min(4 * count, math.ceil(1.3 * count * _SECONDS / max(passed, 1e-6)) + 1)

@@ -327,13 +327,9 @@ def _propose(
     if not rated:
         asked = f"an error of {need.error:.2g} after {need.way:.3g} wavelengths in {dtype}"
         return f"{asked} is beyond what was measured"
-    # The rough order is that of operations: of the first two the faster one is measured.
-    measured = [
-        (pace_of(pace).seconds * best.cost, best, pace)
-        for _, best, pace in sorted(rated, key=lambda one: one[0])[:2]
-    ]
-    _, best, pace = min(measured, key=lambda one: one[0])
-    return _proposal(name, best, pace, need)
+    # The rough order is that of operations: the first two are measured, and the faster one is proposed.
+    first = sorted(rated, key=lambda one: one[0])[:2]
+    return min((_proposal(name, best, pace, need) for _, best, pace in first), key=lambda one: one.seconds)
 
 
 @dataclass(frozen=True)
@@ -415,5 +411,5 @@ def _proposal(name: str, best: _Way, pace: Pace, need: _Need) -> Proposal:
     check = curves.WAVES[pace.medium.physics], best.steps, need.way, pace.device, pace.dtype
     return Proposal(
         family, kind, pace.degree, best.nodes, spacing, cell, num, dt, steps,
-        best.error + _ROUNDING[pace.dtype], host, on_device, found.seconds * computed * steps, check,
+        best.error + _ROUNDING[pace.dtype], host, on_device, found.step(computed) * steps, check,
     )  # fmt: skip
