@@ -1,5 +1,5 @@
 """A plane wave on a sphere of glass, on a grid
-=============================================
+============================================
 
 The sphere of ``dielectric_sphere.py``, which is on a mesh, on a regular grid: a staggered scheme of order 4,
 its cross-section against Mie's.
