@@ -1,14 +1,15 @@
 """A plane wave on a sphere of glass, on a grid
-=============================================
+============================================
 
-The sphere of ``dielectric_sphere.py``, which is on a mesh, on a regular grid: a staggered scheme of order 4, its
-cross-section against Mie's.
+The sphere of ``dielectric_sphere.py``, which is on a mesh, on a regular grid: a staggered scheme of order 4,
+its cross-section against Mie's.
 
 Nodes in a box around the sphere hold the total field, those around it the scattered one, into which less
 than 1e-6 of the wave leaks without a sphere. The spectrum on a larger box becomes the field far away. A
 node has the mean permittivity of its cell, and the scheme takes harmonic means between nodes along E. A
-grid knows the surface to within a cell, half a cell to either side; Mie's cross-sections of spheres whose
-radius is half a cell smaller and larger say beforehand what that may do, and the run must stay within.
+grid knows the surface to within a cell, half a cell to either side. Mie's cross-sections of spheres whose
+radius is half a cell smaller and larger say beforehand what that may do: 13 % of the largest value on 16
+cells a radius. The run must stay within, and is off by 1.9 %.
 Writes dielectric_sphere_grid.npz and, where matplotlib is installed, dielectric_sphere_grid.png.
 Sample run: python examples/dielectric_sphere_grid.py   (--quick: 10 cells a radius for 16, for the tests)
 """

@@ -113,6 +113,15 @@ for more in ({"comm": comm}, {}):
     sim.step(5)
     found.append([sim.error(mode), sim.error(mode, relative=True)])
 assert found[0] == found[1] and found[0][1]["p"] > 0
+
+for scheme in ("scalar", "staggered"):
+    found, box = [], ((25, 20, 20), (205, 60, 50))
+    for more in ({"comm": comm}, {}):
+        sim = unda.FD(grid, medium, order=2, scheme=scheme, boundary={"*": "free"}, device="cpu", **more)
+        sim.add_source(unda.PlaneWave((1, 0, 0), f=unda.ricker(20.0, t0=0.05), box=box))
+        sim.step(40)
+        found.append(sim.sample([(115.0, 40.0, 40.0), (15.0, 10.0, 10.0)], ["p"])["p"])
+    assert found[0].tobytes() == found[1].tobytes() and abs(found[0][0]) > 0.1 and abs(found[0][1]) < 1e-6
 """
 
 

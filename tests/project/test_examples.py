@@ -97,8 +97,8 @@ def test_a_sphere_of_glass_on_a_grid_scatters_as_mie_said(tmp_path):
     with np.load(tmp_path / "dielectric_sphere_grid.npz") as file:
         found, exact = file["found"], file["exact"]
     assert found.shape == (2, 181) and (tmp_path / "dielectric_sphere_grid.png").stat().st_size > 20000
-    # cuts exchanged would be seen
-    assert np.abs(found[::-1] - exact).max() > 2 * np.abs(found - exact).max()
+    # a wave from the other side would be seen
+    assert np.abs(found - exact).max() < 0.25 * exact.max() < np.abs(found[:, ::-1] - exact).max()
 
 
 @pytest.mark.slow  # survey_segy.py has the same model
