@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 import unda
-from monitor_cases import CASES, compare, elastic_grid, grid_case, mesh_case, monitored, samples, sem_case
+from monitor_cases import (
+    CASES,
+    FREQUENCIES,
+    compare,
+    elastic_grid,
+    grid_case,
+    mesh_case,
+    monitored,
+    samples,
+    sem_case,
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -120,6 +130,48 @@ def test_samples_of_a_sinusoid_miss_its_peak_by_no_more_than_is_said():
     bound = 1 - np.cos(np.pi / n)
     assert 0.99 * bound < missed.max() <= bound * (1 + 1e-12)
     assert f"{100 * bound:.1f} %" in unda.Monitor.__doc__
+
+
+GRID = unda.Grid((24, 11, 14), 0.05), unda.Acoustic(rho=1.0, c=1.0)
+MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(3, 2, 2), perturb=0.1)
+CUBES = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(3, 2, 2), shape="hex")
+BOX = (0, 0, 0), (0.6, 1, 0.5)
+ASKED = ["max", {"kind": "dft", "frequencies": FREQUENCIES}, {"kind": "rms", "region": BOX}]
+#: {name: (class, its arguments, field, bytes that may be missing)}
+FORECASTS = {
+    "scalar": (unda.FD, GRID, {"scheme": "scalar"}, "p", 0),
+    "scalar float64": (unda.FD, GRID, {"scheme": "scalar", "dtype": "float64"}, "p", 0),
+    "staggered": (unda.FD, GRID, {"scheme": "staggered"}, "p", 0),
+    "tetrahedra": (unda.DG, (MESH, GRID[1]), {"degree": 2}, "p", 0),
+    "spectral": (unda.SEM, (CUBES, GRID[1]), {"degree": 3}, "chi", 64 * 8),
+}
+
+
+@pytest.mark.parametrize("name", FORECASTS)
+def test_the_forecast_counts_monitors(name):
+    """Of spectral elements within a row of 64 nodes for each region."""
+    kind, given, options, field, room = FORECASTS[name]
+    options = options | {"device": "cpu"}
+    plain, found = kind.forecast(*given, **options), kind.forecast(*given, **options, monitors=ASKED)
+    sim = kind(*given, **options)
+    for one in ASKED:
+        sim.add_monitor(field, every=2, **({"kind": one} if isinstance(one, str) else one))
+    taken = sum(one.bytes for one in sim.monitors)
+    assert taken > 0
+    assert abs(found["host"] - plain["host"] - taken) <= room
+    with pytest.raises(unda.ArgumentError, match="expected kind and others"):
+        kind.forecast(*given, **options, monitors=[{"knd": "max"}])
+
+
+def test_the_share_of_a_monitor_is_that_of_its_bytes():
+    """Of the scalar scheme a step moves 12 bytes a node; a sample 4, and 4 or, two at once, 2 of maxima."""
+    sim = grid_case("scalar")
+    each, other = (sim.add_monitor("p", "max", every=every) for every in (1, 2))
+    assert each.share == pytest.approx((4 + 2) / 12, rel=1e-12)
+    assert other.share == pytest.approx((4 + 4) / 2 / 12, rel=1e-12)
+    assert "50 % of a step's bytes" in repr(each)
+    sim.clear_monitors()
+    assert "bytes" not in repr(each)
 
 
 def test_reset_begins_again_and_clear_frees():

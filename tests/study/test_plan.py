@@ -161,6 +161,17 @@ def test_seconds_are_those_of_the_step_that_was_measured():
 # ---- media that vary, and what cannot be had
 
 
+def test_monitors_add_their_memory_and_their_seconds():
+    """An rms of the scalar scheme: 8 bytes a node; its sample moves 12 where every step is one, and 20 else."""
+    given = {"error": 0.05, "distance": 60.0, "device": "cpu", "threads": 1}
+    plain, found = (
+        unda.plan(WATER, 100.0, **given, monitors=monitors)["FD scalar"] for monitors in ([], ["rms"])
+    )
+    assert found.host - plain.host == 8 * found.num_node
+    assert plain.monitor_seconds == 0 < found.monitor_seconds < found.seconds
+    assert "monitors take" in unda.plan(WATER, 100.0, **given, monitors=["rms"]).table()
+
+
 def test_the_slowest_wave_sets_the_wavelength_and_the_fastest_the_step():
     grid = unda.Grid((30, 30, 30), 2.0)
     varied = unda.Acoustic(rho=1000.0, c=np.linspace(1500.0, 4500.0, 27000).reshape(30, 30, 30))

@@ -30,6 +30,7 @@ from .check import Report, check
 from .dg_options import dg_options
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
+from .monitor_memory import add_monitors, cells_of
 from .rank_points import RankPoints, same_medium
 from .solver import forecast
 from .team import team_of
@@ -213,13 +214,18 @@ class DG(MeshSimulation):
         self._complete(given, own, chosen)
 
     @classmethod
-    def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
+    def forecast(
+        cls, mesh: Mesh, medium: Medium, *, monitors: Sequence[Any] = (), **keywords: Any
+    ) -> dict[str, int]:
         """Return the memory that a simulation would take, without making it.
 
         Parameters
         ----------
         mesh, medium, **keywords
             As for `DG`.
+        monitors : sequence, optional
+            Monitors that are to be added: "max", "min", "rms", or a dict of kind, frequencies and region as
+            `add_monitor` takes them.
 
         Returns
         -------
@@ -238,7 +244,9 @@ class DG(MeshSimulation):
         given = Given.of(cls, mesh, medium, **keywords)
         team = team_of(given)
         options = dg_options(given)[0]
-        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        found = forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        nodes = lib.unda_element_num_node(SHAPES[mesh.shape], options.degree)
+        return add_monitors(found, monitors, options, lambda region: len(cells_of(mesh, region)) * nodes)
 
     # ---- description ----
 
