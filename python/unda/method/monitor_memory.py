@@ -20,7 +20,7 @@ from .monitor import KINDS, frequencies_of
 from .monitor_region import region_of
 
 _KEYWORDS = {"kind", "field", "frequencies", "region", "every"}
-_ROW = 64  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
+_ROW = {"cpu": 256, "cuda": 64}  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
 
 
 class Taken(NamedTuple):
@@ -89,13 +89,14 @@ def nodes_of(grid: Any, region: Any) -> int:
     return int(np.prod(region_of(whole, "nodes", region).shape))
 
 
-def shared_nodes_of(mesh: Any, degree: int, region: Any) -> int:
+def shared_nodes_of(mesh: Any, degree: int, region: Any, device: str) -> int:
     """Return the nodes of hexahedra, each once; sides that are joined count twice."""
     cells = np.asarray(mesh.cells)[cells_of(mesh, region)]
     between = degree - 1
     num = len(np.unique(cells)) + len(cells) * between**3
     num += _different(cells[:, EDGES]) * between + _different(cells[:, FACES["hex"]]) * between**2
-    return (num + _ROW - 1) // _ROW * _ROW
+    row = _ROW[device]
+    return num if num < row else (num + row - 1) // row * row
 
 
 def _different(corners: np.ndarray) -> int:

@@ -209,7 +209,8 @@ class SEM(MeshSimulation):
             As for `SEM`.
         monitors : sequence, optional
             Monitors that are to be added: "max", "min", "rms", or a dict of kind, frequencies and region as
-            `add_monitor` takes them; to one per cent.
+            `add_monitor` takes them; nodes are kept in rows of 256, on CUDA devices 64, of which a region may
+            have parts.
 
         Returns
         -------
@@ -230,7 +231,10 @@ class SEM(MeshSimulation):
         options = sem_options(given)[0]
         found = forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
         mesh, degree = given.mesh, int(options.degree)
-        return add_monitors(found, monitors, options, lambda region: shared_nodes_of(mesh, degree, region))
+        kind = "cpu" if options.device == lib.UNDA_DEVICE_CPU else "cuda"
+        return add_monitors(
+            found, monitors, options, lambda region: shared_nodes_of(mesh, degree, region, kind)
+        )
 
     # ---- description ----
 
