@@ -60,8 +60,8 @@ class SimulationMonitors(SimulationBase):
 
         Notes
         -----
-        Kernel "diamond" and launches of many steps of `DG` and `SEM` end at each sample, and are faster with a
-        larger `every`; ``repr`` says what share of a step's bytes a monitor moves (docs/howto/monitors.md).
+        Kernel "diamond" and launches of many steps of `DG` and `SEM` end at each sample, and are faster with
+        a larger `every`; ``repr`` says what share of a step's bytes a monitor moves (docs/howto/monitors.md).
 
         Examples
         --------
