@@ -51,6 +51,17 @@ def mesh(medium: unda.Medium, shape: str, degree: int, n: int, cpu: int) -> Prob
     return made
 
 
+def elements(medium: unda.Medium, degree: int, n: int, cpu: int) -> Problem:
+    """Return spectral elements on n^3 cubes, on the CPU cpu^3."""
+
+    def made(device: str) -> tuple[Any, float]:
+        num = cpu if device == "cpu" else n
+        box = unda.box_mesh((0, 0, 0), (1000,) * 3, (num,) * 3, shape="hex")
+        return unda.SEM(box, medium, degree=degree, device=device), 1000 / num / degree
+
+    return made
+
+
 CASES = {
     "FD scalar": grid(WATER, "scalar", 512, 160),
     "FD staggered acoustic": grid(WATER, "staggered", 384, 128),
@@ -58,6 +69,8 @@ CASES = {
     "DG hexahedra N = 7": mesh(WATER, "hex", 7, 32, 8),
     "DG tetrahedra N = 4": mesh(WATER, "tet", 4, 32, 10),
     "DG tetrahedra N = 4, elastic": mesh(ROCK, "tet", 4, 28, 8),
+    "SEM N = 4": elements(WATER, 4, 80, 24),
+    "SEM N = 4, elastic": elements(ROCK, 4, 64, 16),
 }
 
 

@@ -775,6 +775,8 @@ UNDA_API unda_status unda_solver_restart_monitor(unda_solver *solver, int32_t in
  * may be NULL. */
 UNDA_API unda_status unda_solver_read_monitor(unda_solver *solver, int32_t index, int64_t *first,
                                               int64_t *num_sample, void *values);
+/* Bytes that a monitor moves from and to memory a step, on average. */
+UNDA_API unda_status unda_solver_monitor_moved(unda_solver *solver, int32_t index, double *bytes);
 /* Puts back what unda_solver_read_monitor gave, all of it or planes and elements of this process. */
 UNDA_API unda_status unda_solver_write_monitor(unda_solver *solver, int32_t index, int64_t first,
                                                int64_t num_sample, const void *values);

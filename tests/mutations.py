@@ -474,7 +474,7 @@ MUTATIONS = [
     ("csrc/fd/scalar/cpu.c", "block * rows - level * half", "block * rows - level"),
     ("csrc/fd/scalar/cpu.c", "inject(s, next, 0, time, first", "inject(s, next, 0, 0, first"),
     ("csrc/fd/scalar/cpu_step.c", "fd_image(&axis[0], beyond, &sign) == x)", "beyond == x)"),
-    ("csrc/fd/terms.c", "(float)pair[i].weight", "(float)pair[0].weight"),
+    ("csrc/fd/terms.c", "(float)w->pair[i].weight", "(float)w->pair[0].weight"),
     ("cuda/physics/scalar.h", "damp * FMA(-damp, old, sum)", "damp * (sum - old)"),
     ("csrc/fd/scalar/matched.c", "deep - (side ? 0 : 1), deep - 0.5", "deep - (side ? 0 : 1), deep"),
     ("csrc/fd/scalar/cpu_step.c", "addition[z] + (m + node[z])", "addition[z] + node[z]"),
@@ -891,7 +891,7 @@ MUTATIONS = [
     ("python/unda/study/plan.py", "= float(medium.speed_min(on)), float(medium.speed_max(on))",
      "= (float(medium.speed_min(on)),) * 2"),
     ("python/unda/study/plan.py", "nodes**3 * steps", "steps / nodes**3"),
-    ("python/unda/study/plan.py", "key=lambda one: one.seconds", "key=lambda one: -one.seconds"),
+    ("python/unda/study/plan.py", "sorted(proposals, key=lambda one: one.seconds)", "tuple(proposals)"),
     ("python/unda/study/pace.py", "each * (bricks - few**3)", "each * bricks * few**3"),
     # processes: what they find together, and how they end
     ("python/unda/method/rank_tune.py", "if name != _OF_WHOLE}", "if True}"),

@@ -1,5 +1,5 @@
 /* monitor.c: monitors of spectral elements: nodes of a region, each once however many cells share it. Accumulators are of
- * rows of ROW nodes that follow one another, those that have a node of the monitor's cells, on the device in its own
+ * rows of nodes that follow one another, those that have a node of the monitor's cells, on the device in its own
  * numbering; the last row ends at the last node, so that it may have nodes of the one before again. Not here: accumulating
  * (solver/cpu_monitor.c, solver/cuda_monitor.c). */
 #include "monitor.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { ROW = 64 };
+enum { ROW = 64, CPU_ROW = 256 }; /* longer ones cost less to begin */
 
 /* Of a piece. */
 struct rows {
@@ -21,8 +21,9 @@ struct rows {
     int64_t *elem;         /* [elem]: of the part's space, its cells */
     int64_t *to;           /* [elem]: their numbers among the rows that users see */
     int64_t num_elem, num_node;
-    int32_t kind, level, axis, length; /* of a row: ROW, or all nodes where there are fewer */
-    const int32_t *device;             /* [node]: its number on the device; NULL: the same */
+    int32_t kind, level, axis;
+    int32_t size, length;  /* nodes of a row; those that it has: all nodes where there are fewer */
+    const int32_t *device; /* [node]: its number on the device; NULL: the same */
 };
 
 static bool on_device(const unda_solver *part)
@@ -51,7 +52,7 @@ static int64_t node_of(const struct rows *rows, int64_t elem, int64_t n)
 static int64_t row_begin(const struct rows *rows, int64_t row)
 {
     int64_t last = rows->num_node - rows->length;
-    return row * ROW < last ? row * ROW : last;
+    return row * rows->size < last ? row * rows->size : last;
 }
 
 /* ---- pieces ---- */
@@ -88,11 +89,11 @@ static unda_status list_elements(unda_solver *s, struct monitor *m, int32_t p, c
 /* Numbers the rows that have nodes of the piece's elements. */
 static unda_status number_rows(struct monitor *m, struct rows *rows, int32_t *num)
 {
-    int64_t all = (rows->num_node + ROW - 1) / ROW;
+    int64_t all = (rows->num_node + rows->size - 1) / rows->size;
     TRY(array_own(&m->owned, &rows->number, all, sizeof *rows->number, "monitors"));
     for (int64_t i = 0; i < rows->num_elem; i++)
         for (int64_t n = 0; n < rows->sem->space.num_node; n++)
-            rows->number[node_of(rows, rows->elem[i], n) / ROW] = 1;
+            rows->number[node_of(rows, rows->elem[i], n) / rows->size] = 1;
     for (int64_t row = 0; row < all; row++)
         rows->number[row] = rows->number[row] ? (*num)++ : -1;
     return UNDA_OK;
@@ -112,7 +113,8 @@ static unda_status add_part(unda_solver *s, struct monitor *m, unda_solver *part
         rows->device = sem_cuda_tables(part)->region[rows->kind].tiles.node;
         rows->num_node = sem_cuda_tables(part)->region[rows->kind].tiles.num_node;
     }
-    rows->length = (int32_t)(rows->num_node < ROW ? rows->num_node : ROW);
+    rows->size = on_device(part) ? ROW : CPU_ROW;
+    rows->length = (int32_t)(rows->num_node < rows->size ? rows->num_node : rows->size);
     TRY(list_elements(s, m, p, elem, rows));
     TRY(number_rows(m, rows, &num));
     bool device = on_device(part); /* whose threads take values of the last axis, which stand side by side */
@@ -120,7 +122,7 @@ static unda_status add_part(unda_solver *s, struct monitor *m, unda_solver *part
     TRY(monitor_add_piece(m, part, axes, &piece));
     piece->of = rows;
     int64_t at = 0;
-    for (int64_t row = 0; row * ROW < rows->num_node; row++)
+    for (int64_t row = 0; row * rows->size < rows->num_node; row++)
         if (rows->number[row] >= 0)
             piece->place[at++] = row_begin(rows, row);
     for (int32_t i = 0; i < rows->length; i++)
@@ -134,7 +136,7 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
     const struct rows *rows = piece->of;
     for (int64_t i = 0; i < rows->num_elem; i++)
         for (int64_t n = 0; n < m->row; n++) {
-            int64_t node = node_of(rows, rows->elem[i], n), row = node / ROW;
+            int64_t node = node_of(rows, rows->elem[i], n), row = node / rows->size;
             char *sum =
                 sums + (rows->number[row] * (int64_t)rows->length + node - row_begin(rows, row)) * m->bytes;
             int64_t user = (rows->to[i] * m->row + n) * m->bytes;

@@ -429,6 +429,19 @@ unda_status unda_solver_read_monitor(unda_solver *s, int32_t index, int64_t *fir
     return UNDA_OK;
 }
 
+unda_status unda_solver_monitor_moved(unda_solver *s, int32_t index, double *bytes)
+{
+    struct monitor *m = NULL;
+    ENTER(s);
+    TRY(find(s, index, &m));
+    if (!bytes)
+        FAIL(UNDA_ERR_ARG, "bytes is NULL");
+    *bytes = 0;
+    for (int32_t i = 0; i < m->num_piece; i++)
+        *bytes += moved_by(m, s->real_bytes) * (double)monitor_num_value(&m->piece[i]) / (double)m->every;
+    return UNDA_OK;
+}
+
 unda_status unda_solver_write_monitor(unda_solver *s, int32_t index, int64_t first, int64_t num_sample,
                                       const void *values)
 {

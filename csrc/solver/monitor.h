@@ -37,8 +37,8 @@ struct monitor_sample {
     bool first;        /* accumulators have no values yet */
     bool two;          /* the one before comes first, of which the field is at hand as well */
     int32_t slot, num; /* where it is held, -1: it is not; so many that are held are added, 0: none yet */
-    const double *
-        wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t); of several samples: of all */
+    /* [sample][2 num_frequency], of all samples that are added: for each frequency f cos(2 pi f t), - sin(2 pi f t) */
+    const double *wave;
 };
 
 struct monitor {
@@ -51,8 +51,8 @@ struct monitor {
      * are taken between calls of the engine. wave: of samples that are held, then of those of a call,
      * [sample][2 num_frequency]. */
     bool inside;
-    bool
-        pairs; /* every step is a sample, and the engine has the field of the last step as well: two are taken at once */
+    /* Every step is a sample, and the engine has the field of the last step as well: two are taken at once. */
+    bool pairs;
     int64_t num_call; /* samples of the present call */
     /* Several samples are held, and then added at once, if batch is above 1: accumulators are read and written less often.
      * Sums have the same bits. num_held: before the present call. */

@@ -138,11 +138,9 @@ struct method {
     unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
                             int64_t *host_bytes, int64_t *device_bytes); /* of a team */
     /* Makes the pieces of a monitor (monitor.h), one for each solver here that has values of it. */
-    unda_status (*monitor)(
-        unda_solver *s, struct monitor *monitor,
-        const unda_monitor *
-            given); /* How a solver with these options takes samples: `inside`, `batch` and `pairs` of a monitor. NULL: between calls, one by
-     * one. */
+    unda_status (*monitor)(unda_solver *s, struct monitor *monitor, const unda_monitor *given);
+    /* How a solver with these options takes samples: `inside`, `batch` and `pairs` of a monitor. NULL: between
+     * calls, one by one. */
     void (*monitor_ways)(const unda_solver_options *options, struct monitor *monitor);
 };
 extern const struct method dg_method, fd_method, sem_method, dg_team_method, dg_rank_method;

@@ -15,7 +15,7 @@ enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 enum {
     MONITOR_BATCH = 8,
     MONITOR_HELD_VALUES = 2
-};                           /* samples that are held, at most; values of a thread that adds them */
+}; /* samples that are held, at most; values of a thread that adds them */
 enum { MONITOR_VALUES = 4 }; /* of a thread of the kernel for grids, `lanes` apart along z */
 
 struct monitor_args {

@@ -602,8 +602,9 @@ static void refuse_monitors(struct rig *rig)
     const double bad = NAN, frequency = 1;
     int32_t index = -7;
     int64_t first = -7, count = -7;
-    double values[1];
-    const unda_monitor fine = {.size_bytes = sizeof fine, .every = 1};
+    double values[1];    const unda_monitor fine = {.size_bytes = sizeof fine, .every = 1};
+    const unda_solver_options plain = {
+        .size_bytes = sizeof plain, .degree = 2, .device = UNDA_DEVICE_CPU, .method = UNDA_DG};
 #define MONITOR(assignment)                                                                                  \
     do {                                                                                                     \
         unda_monitor m = fine;                                                                               \
@@ -633,8 +634,10 @@ static void refuse_monitors(struct rig *rig)
     CALL(unda_solver_add_monitor(rig->solver, NULL, &index));
     CALL(unda_solver_add_monitor(rig->solver, &fine, NULL));
     CALL(unda_monitor_bytes(NULL, &fine, 1, &count, NULL));
-    CALL(unda_monitor_bytes(&rig->options, NULL, 1, &count, NULL));
-    CALL(unda_monitor_bytes(&rig->options, &fine, -1, &count, NULL));
+    CALL(unda_monitor_bytes(&plain, NULL, 1, &count, NULL));
+    CALL(unda_monitor_bytes(&plain, &fine, -1, &count, NULL));
+    CALL(unda_solver_monitor_moved(NULL, 0, values));
+    CALL(unda_solver_monitor_moved(rig->solver, 0, values));
     CALL(unda_solver_clear_monitors(NULL));
     CALL(unda_solver_restart_monitor(NULL, 0));
     CALL(unda_solver_restart_monitor(rig->solver, 0));

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 import unda
-from monitor_cases import CASES, compare, elastic_grid, grid_case, mesh_case, monitored, samples, sem_case
+from monitor_cases import (
+    CASES,
+    FREQUENCIES,
+    compare,
+    elastic_grid,
+    grid_case,
+    mesh_case,
+    monitored,
+    samples,
+    sem_case,
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -122,6 +132,48 @@ def test_samples_of_a_sinusoid_miss_its_peak_by_no_more_than_is_said():
     assert f"{100 * bound:.1f} %" in unda.Monitor.__doc__
 
 
+GRID = unda.Grid((24, 11, 14), 0.05), unda.Acoustic(rho=1.0, c=1.0)
+MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(3, 2, 2), perturb=0.1)
+CUBES = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(3, 2, 2), shape="hex")
+BOX = (0, 0, 0), (0.6, 1, 0.5)
+ASKED = ["max", {"kind": "dft", "frequencies": FREQUENCIES}, {"kind": "rms", "region": BOX}]
+#: {name: (class, its arguments, field, bytes that may be missing)}
+FORECASTS = {
+    "scalar": (unda.FD, GRID, {"scheme": "scalar"}, "p", 0),
+    "scalar float64": (unda.FD, GRID, {"scheme": "scalar", "dtype": "float64"}, "p", 0),
+    "staggered": (unda.FD, GRID, {"scheme": "staggered"}, "p", 0),
+    "tetrahedra": (unda.DG, (MESH, GRID[1]), {"degree": 2}, "p", 0),
+    "spectral": (unda.SEM, (CUBES, GRID[1]), {"degree": 3}, "chi", 2 * 256 * 8),
+}
+
+
+@pytest.mark.parametrize("name", FORECASTS)
+def test_the_forecast_counts_monitors(name):
+    """Of spectral elements within two rows of 256 nodes, of which the region has parts."""
+    kind, given, options, field, room = FORECASTS[name]
+    options = options | {"device": "cpu"}
+    plain, found = kind.forecast(*given, **options), kind.forecast(*given, **options, monitors=ASKED)
+    sim = kind(*given, **options)
+    for one in ASKED:
+        sim.add_monitor(field, every=2, **({"kind": one} if isinstance(one, str) else one))
+    taken = sum(one.bytes for one in sim.monitors)
+    assert taken > 0
+    assert abs(found["host"] - plain["host"] - taken) <= room
+    with pytest.raises(unda.ArgumentError, match="expected kind and others"):
+        kind.forecast(*given, **options, monitors=[{"knd": "max"}])
+
+
+def test_the_share_of_a_monitor_is_that_of_its_bytes():
+    """Of the scalar scheme a step moves 12 bytes a node; a sample 4, and 4 or, two at once, 2 of maxima."""
+    sim = grid_case("scalar")
+    each, other = (sim.add_monitor("p", "max", every=every) for every in (1, 2))
+    assert each.share == pytest.approx((4 + 2) / 12, rel=1e-12)
+    assert other.share == pytest.approx((4 + 4) / 2 / 12, rel=1e-12)
+    assert "50 % of a step's bytes" in repr(each)
+    sim.clear_monitors()
+    assert "bytes" not in repr(each)
+
+
 def test_reset_begins_again_and_clear_frees():
     sim = grid_case("scalar")
     before = sim.memory["host"]
@@ -181,11 +233,11 @@ def test_fluids_and_solids_of_spectral_elements_have_what_is_theirs(device):
 
 
 def test_nodes_that_cells_share_are_kept_once():
-    sim = sem_case()
+    sim = sem_case(cells=(6, 4, 4))
     before = sim.memory["host"]
     peak, few = (sim.add_monitor("p", "max", every=2, region=region) for region in (None, [0]))
-    nodes = (3 * 3 + 1) * (2 * 3 + 1) ** 2
-    assert nodes * 4 <= peak.bytes < (nodes + 64) * 4 < peak.values.nbytes
+    nodes = (6 * 3 + 1) * (4 * 3 + 1) ** 2
+    assert nodes * 4 <= peak.bytes < (nodes + 256) * 4 < peak.values.nbytes
     assert few.bytes < peak.bytes / 2
     assert sim.memory["host"] == before + peak.bytes + few.bytes
 

@@ -120,7 +120,8 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
         known = {"stage": 16, "update": 5, "add_sources": 1, "_rows": 6, "additions": 6, "differences": 10,
                  "add_pairs": 1, "absorb": 2, "staggered": 1, "weigh": 2,
                  "solid_task": 12, "fluid_task": 4, "sem_predict": 2, "sem_pass": 3,
-                 "add_squares": 1, "add_wave": 1, "sem_finish": 1, "_finish": 6, "multiply_parts": 42,
+                 "add_squares": 1, "add_waves": 8, "add_wave": 2, "combine": 2,
+                     "sem_finish": 1, "_finish": 6, "multiply_parts": 42,
                  "_sum_faces": 12, "_slabs": 36}  # fmt: skip
         least = next((n for part, n in known.items() if part in name), None) or int(name.split("_")[1])
         assert counts[f"{name}.arch_x86_64_v3"] >= least, name

@@ -176,6 +176,17 @@ def test_a_step_of_few_nodes_takes_what_launches_take(monkeypatch):
 # ---- media that vary, and what cannot be had
 
 
+def test_monitors_add_their_memory_and_their_seconds():
+    """An rms of the scalar scheme keeps 8 bytes a node."""
+    given = {"error": 0.05, "distance": 60.0, "device": "cpu", "threads": 1}
+    plans = [unda.plan(WATER, 100.0, **given, monitors=monitors) for monitors in ([], ["rms"])]
+    plain, found = (one["FD scalar"] for one in plans)
+    assert found.host - plain.host == 8 * found.num_node
+    assert plain.monitor_seconds == 0 < found.monitor_seconds < found.seconds
+    assert "monitors take" in plans[1].table()
+    assert "monitors take" not in plans[0].table()
+
+
 def test_the_slowest_wave_sets_the_wavelength_and_the_fastest_the_step():
     grid = unda.Grid((30, 30, 30), 2.0)
     varied = unda.Acoustic(rho=1000.0, c=np.linspace(1500.0, 4500.0, 27000).reshape(30, 30, 30))

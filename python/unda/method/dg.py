@@ -31,6 +31,7 @@ from .dg_options import dg_options
 from .mesh_layer import MeshLayers, add_layers
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
+from .monitor_memory import add_monitors, cells_of
 from .rank_points import RankPoints, same_medium
 from .solver import forecast
 from .team import team_of
@@ -228,13 +229,18 @@ class DG(MeshSimulation):
         return sim
 
     @classmethod
-    def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
+    def forecast(
+        cls, mesh: Mesh, medium: Medium, *, monitors: Sequence[Any] = (), **keywords: Any
+    ) -> dict[str, int]:
         """Return the memory that a simulation would take, without making it.
 
         Parameters
         ----------
         mesh, medium, **keywords
             As for `DG`.
+        monitors : sequence, optional
+            Monitors that are to be added: "max", "min", "rms", or a dict of kind, frequencies and region as
+            `add_monitor` takes them.
 
         Returns
         -------
@@ -254,7 +260,9 @@ class DG(MeshSimulation):
         add_layers(given, None)
         team = team_of(given)
         options = dg_options(given)[0]
-        return forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
+        found = forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
+        nodes = lib.unda_element_num_node(SHAPES[given.mesh.shape], options.degree)
+        return add_monitors(found, monitors, options, lambda region: len(cells_of(given.mesh, region)) * nodes)
 
     # ---- description ----
 

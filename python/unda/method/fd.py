@@ -31,6 +31,7 @@ from .fd_sides import SIDES
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
+from .monitor_memory import add_monitors, nodes_of
 from .rank_grid import RankGrid, refuse_absent, refuse_other, take_ranks
 from .simulation import Simulation
 from .slabs import slabs_of
@@ -228,13 +229,17 @@ class FD(Simulation):
         self._complete(given, own, chosen)
 
     @classmethod
-    def forecast(cls, grid: Grid, medium: Medium, **keywords: Any) -> dict[str, int]:
+    def forecast(
+        cls, grid: Grid, medium: Medium, *, monitors: Sequence[Any] = (), **keywords: Any
+    ) -> dict[str, int]:
         """Return the memory that a simulation would take, without making it.
 
         Parameters
         ----------
         grid, medium, **keywords
             As for `FD`.
+        monitors : sequence, optional
+            As for `DG.forecast`.
 
         Returns
         -------
@@ -258,6 +263,7 @@ class FD(Simulation):
         slabs = slabs_of(given)
         options, grid_options, *_ = fd_options(given)
         found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
+        found = add_monitors(found, monitors, options, lambda region: nodes_of(grid, region))
         del grid_options  # alive until here
         return found
 

@@ -6,6 +6,7 @@ Not here: accumulating (csrc/solver/monitor.c), files (io/monitors.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,8 +34,7 @@ class Monitor(Fixed):
     Attributes
     ----------
     field : str
-    kind : {"max", "min", "rms", "dft"}
-    every : int
+    kind : {"max", "min", "rms", "dft"}    every : int
         Steps between samples.
     frequencies : ndarray
         Of a "dft" [Hz]; else empty.
@@ -69,7 +69,7 @@ class Monitor(Fixed):
     >>> sim.add_source(unda.VolumeInjection((2.0, 2.0, 2.0), unda.ricker(0.4)))
     >>> peak = sim.add_monitor("p", "max")
     >>> peak
-    Monitor(max of p, every 2 steps, 11.1 samples a period, at all nodes, 0.256 MB)
+    Monitor(max of p, every 2 steps, 11.1 samples a period, at all nodes, 0.256 MB, 33 % of a step's bytes)
     >>> sim.run(until=6.0)
     >>> peak.num_sample, peak.values.shape
     (68, (40, 40, 40))
@@ -112,6 +112,20 @@ class Monitor(Fixed):
     def bytes(self) -> int:
         """Memory that it takes beside the state, in this process; nodes that cells share count once."""
         return self._bytes
+
+    @property
+    def share(self) -> float:
+        """Bytes that it moves from and to memory, on average, over those that a step has to move.
+
+        By so much a step takes longer where memory is the limit of both.
+        """
+        moved = new("double *")
+        self._sim._solver.call(lib.unda_solver_monitor_moved, self._number, moved)
+        info = self._sim._solver.info()
+        num = math.prod(self._sim.grid.shape) if hasattr(self._sim, "grid") else self._sim._num_elem
+        if self._sim.ranks is not None and hasattr(self._sim, "grid"):
+            num = math.prod((len(self._sim.own_planes), *self._sim.grid.shape[1:]))
+        return float(moved[0]) / (info.bytes_per_elem * num * info.num_stage)
 
     @property
     def _number(self) -> int:
@@ -164,13 +178,17 @@ class Monitor(Fixed):
             return np.asarray(self.every * self._dt * (sums[0::2] + 1j * sums[1::2]))
         return np.asarray(sums[0])
 
+    def _told_share(self) -> str:
+        there = self._sim._solver.is_open and any(one is self for one in self._sim.monitors)
+        return f", {100 * self.share:.2g} % of a step's bytes" if there else ""
+
     def __repr__(self) -> str:
         often = "" if self.per_period is None else f", {self.per_period:.3g} samples a period"
         of = f" at {len(self.frequencies)} frequencies" if self.kind == "dft" else ""
         step = "step" if self.every == 1 else f"{self.every} steps"
         return (
             f"Monitor({self.kind} of {self.field}{of}, every {step}{often}, {self._region!r}, "
-            f"{self.bytes / 1e6:.3g} MB)"
+            f"{self.bytes / 1e6:.3g} MB{self._told_share()})"
         )
 
 
@@ -188,7 +206,7 @@ def make_monitor(
     """Return a monitor that the library does not know yet, see `Simulation.add_monitor`."""
     first = taken(sim, field).first
     choice("kind", kind, KINDS)
-    asked = _frequencies(kind, frequencies)
+    asked = frequencies_of(kind, frequencies)
     if every is None:
         every = _every(sim, kind)
     return Monitor(
@@ -196,7 +214,8 @@ def make_monitor(
     )
 
 
-def _frequencies(kind: str, frequencies: Any) -> np.ndarray:
+def frequencies_of(kind: str, frequencies: Any) -> np.ndarray:
+    """Return the frequencies of a monitor of that kind [Hz]."""
     if (frequencies is None) == (kind == "dft"):
         raise ArgumentError(
             f"frequencies is {frequencies!r} and kind {kind!r}, expected numbers [Hz] with 'dft', and none "
@@ -221,4 +240,9 @@ def _every(sim: Any, kind: str) -> int:
             "every is not given, and no source that was added tells its highest frequency: expected every=, "
             "steps between samples"
         )
-    return max(1, int(1.0 / (_SAMPLES[kind] * fmax * sim.dt) * (1 + 1e-9)))
+    return every_of(kind, fmax, float(sim.dt))
+
+
+def every_of(kind: str, fmax: float, dt: float) -> int:
+    """Return the steps between samples that leave enough of them in a period."""
+    return max(1, int(1.0 / (_SAMPLES[kind] * fmax * dt) * (1 + 1e-9)))

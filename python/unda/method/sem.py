@@ -29,6 +29,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
 from .mesh_simulation import MeshSimulation
+from .monitor_memory import add_monitors, shared_nodes_of
 from .rank_points import same_medium
 from .sem_fields import Nodal, SemFields
 from .sem_motion import Motion
@@ -197,13 +198,19 @@ class SEM(MeshSimulation):
         self._complete(given, own, chosen)
 
     @classmethod
-    def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
+    def forecast(
+        cls, mesh: Mesh, medium: Medium, *, monitors: Sequence[Any] = (), **keywords: Any
+    ) -> dict[str, int]:
         """Return the memory that a simulation would take, without making it.
 
         Parameters
         ----------
         mesh, medium, **keywords
             As for `SEM`.
+        monitors : sequence, optional
+            Monitors that are to be added: "max", "min", "rms", or a dict of kind, frequencies and region as
+            `add_monitor` takes them; nodes are kept in rows of 256, on CUDA devices 64, of which a region may
+            have parts.
 
         Returns
         -------
@@ -222,7 +229,12 @@ class SEM(MeshSimulation):
         mesh_damping.settle(given)
         team = team_of(given)
         options = sem_options(given)[0]
-        return forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
+        found = forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
+        mesh, degree = given.mesh, int(options.degree)
+        kind = "cpu" if options.device == lib.UNDA_DEVICE_CPU else "cuda"
+        return add_monitors(
+            found, monitors, options, lambda region: shared_nodes_of(mesh, degree, region, kind)
+        )
 
     # ---- description ----
 

@@ -60,8 +60,8 @@ class SimulationMonitors(SimulationBase):
 
         Notes
         -----
-        Steps run from sample to sample: a kernel that takes many steps at once ("diamond", "tiled", launches
-        of many steps) ends a launch at each sample, and is faster with a larger `every`.
+        Kernel "diamond" and launches of many steps of `DG` and `SEM` end at each sample, and are faster with
+        a larger `every`; ``repr`` says what share of a step's bytes a monitor moves (docs/howto/monitors.md).
 
         Examples
         --------

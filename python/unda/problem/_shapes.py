@@ -21,11 +21,12 @@ FACES = {
 _CORNERS = np.array(
     [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [0, 0, 2], [2, 0, 2], [2, 2, 2], [0, 2, 2]]
 )  # fmt: skip
-_EDGES = np.array(
+#: vertices of the edges of a hexahedron
+EDGES = np.array(
     [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
 )  # fmt: skip
 #: nodes of a curved hexahedron, as `Mesh` numbers them, in VTK's order: vertices, edges, faces, the middle
 VTK_NODES = (
-    np.concatenate([_CORNERS, _CORNERS[_EDGES].mean(1), _CORNERS[FACES["hex"]].mean(1), [[1, 1, 1]]])
+    np.concatenate([_CORNERS, _CORNERS[EDGES].mean(1), _CORNERS[FACES["hex"]].mean(1), [[1, 1, 1]]])
     @ [1, 3, 9]
 ).astype(np.int64)  # fmt: skip

@@ -123,7 +123,7 @@ def pace_of(pace: Pace) -> Measured:
     """Return the pace of a method: measured the first time in a process, about a second each."""
     timed = [_timed(pace, target) for target in _NODES["cpu" if pace.device == "cpu" else "cuda"]]
     (few, short, _), (many, long, layer) = timed
-    seconds = max(0.0, long - short) / (many - few)
+    seconds = max(0.0, long - short) / max(1, many - few)
     if seconds * many < 0.2 * long:  # noise: the time of few nodes says nothing
         seconds = long / many
     return Measured(pace, max(0.0, long - seconds * many), seconds, layer)

@@ -21,6 +21,7 @@ from ..problem.medium import Acoustic, Elastic, Maxwell
 from ..problem.mesh import Mesh
 from . import curves, waves
 from .pace import Pace, pace_of
+from .plan_monitors import with_monitors
 
 _METHODS = {
     "DG": ("DG tet", "DG hex"),
@@ -65,6 +66,8 @@ class Proposal:
         Bytes.
     seconds : float
         Of the steps.
+    monitor_seconds : float
+        Of these those of monitors, by the bytes that they move.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Proposal:
     device_memory: int
     seconds: float
     _check: tuple[str, float, float, str, str]  # wave, steps a period, wavelengths, device, dtype
+    monitor_seconds: float = 0.0
 
     @property
     def options(self) -> dict[str, Any]:
@@ -168,6 +172,11 @@ class Plan:
             ))  # fmt: skip
         wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
         lines = ["  ".join(word.rjust(n) for word, n in zip(row, wide, strict=True)) for row in rows]
+        lines += [
+            f"{one.method} {one.kind}: monitors take {one.monitor_seconds:.2g} of these seconds"
+            for one in self.proposals
+            if one.monitor_seconds
+        ]
         lines += [f"{name}: {why}" for name, why in self.missing.items()]
         return "\n".join(lines)
 
@@ -187,6 +196,7 @@ def plan(
     device: str = "auto",
     dtype: Literal["float32", "float64"] = "float32",
     threads: int | None = None,
+    monitors: Sequence[Any] = (),
 ) -> Plan:
     """Say which resolution a problem needs, and what its run takes, by DG, SEM and FD on this device.
 
@@ -213,6 +223,9 @@ def plan(
     dtype : {"float32", "float64"}
     threads : int, optional
         CPU threads.
+    monitors : sequence, optional
+        Monitors of all nodes: "max", "min", "rms", or a dict of kind and frequencies as `add_monitor` takes
+        them.
 
     Returns
     -------
@@ -265,7 +278,8 @@ def plan(
             if isinstance(proposal, str):
                 missing[name] = proposal
             else:
-                found.append(proposal)
+                with_them = with_monitors(proposal, monitors, f, place, dtype) if monitors else proposal
+                found.append(with_them)
     across = " x ".join(f"{side:g}" for side in sides)
     about = (
         f"{need.way:.3g} wavelengths of {need.wavelength:.3g} m, error {wanted:g}, {end:.3g} s in {across} m,"

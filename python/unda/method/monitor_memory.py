@@ -1,0 +1,104 @@
+"""What monitors will take, without a simulation: memory beside its own, bytes moved.
+
+Not here: monitors (monitor.py), forecasts of simulations (solver.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._check import choice
+from .._core import lib, new
+from ..errors import ArgumentError
+from ..problem._shapes import EDGES, FACES
+from .monitor import KINDS, frequencies_of
+from .monitor_region import region_of
+
+_KEYWORDS = {"kind", "field", "frequencies", "region", "every"}
+_ROW = {"cpu": 256, "cuda": 64}  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
+
+
+class Taken(NamedTuple):
+    """Bytes of memory, and those that a sample moves."""
+
+    memory: int
+    moved: float
+
+
+def taken_of(options: Any, num_value: int, kind: str, frequencies: Any = None, every: int = 2) -> Taken:
+    """Return what a monitor of so many values takes of a solver with these options."""
+    asked = frequencies_of(kind, frequencies)
+    given = _core.new_struct(
+        "unda_monitor", every=every, statistic=KINDS.index(kind), num_frequency=len(asked), frequencies=asked
+    )
+    memory, moved = new("int64_t *"), new("double *")
+    _core.check(lib.unda_monitor_bytes(options, given, num_value, memory, moved))
+    return Taken(int(memory[0]), float(moved[0]))
+
+
+def add_monitors(
+    found: Mapping[str, int], monitors: Any, options: Any, num_value: Callable[[Any], int]
+) -> dict[str, int]:
+    """Return a forecast with those of monitors: words of kinds, or keywords of `add_monitor`.
+
+    num_value gives the values of a region. Of several devices each has a share as large as its part of the
+    rest.
+    """
+    total = 0
+    for one in listed(monitors):
+        kept = taken_of(options, num_value(one.get("region")), one["kind"], one.get("frequencies"))
+        total += kept.memory
+    where = "device" if found["device"] else "host"
+    grown = dict(found)
+    grown[where] += total
+    for part in grown:
+        if part.startswith("part"):
+            grown[part] += round(total * found[part] / max(1, found["device"]))
+    return grown
+
+
+def listed(monitors: Any) -> list[dict[str, Any]]:
+    """Return keywords of monitors, which may be words of kinds."""
+    if isinstance(monitors, (str, Mapping)) or not isinstance(monitors, Sequence):
+        raise ArgumentError(f"monitors is {monitors!r}, expected a list of kinds, or of keywords")
+    found = [{"kind": one} if isinstance(one, str) else dict(one) for one in monitors]
+    for one in found:
+        if not {"kind"} <= set(one) <= _KEYWORDS:
+            raise ArgumentError(f"monitors has {one!r}, expected kind and others of {sorted(_KEYWORDS)}")
+        choice("kind", one["kind"], KINDS)
+    return found
+
+
+def cells_of(mesh: Any, region: Any) -> np.ndarray:
+    """Return the numbers of the cells of a region."""
+    whole = SimpleNamespace(
+        mesh=mesh, _num_elem=mesh.num_elem, _num_whole=mesh.num_elem, ranks=None, num_node=1
+    )
+    whole._most = float
+    return np.asarray(region_of(whole, "", region).cells)
+
+
+def nodes_of(grid: Any, region: Any) -> int:
+    """Return how many nodes of a grid a region has; fields beside nodes may have one less an axis."""
+    whole = SimpleNamespace(grid=grid, _axes=lambda _: list(grid.axes()), ranks=None)
+    return int(np.prod(region_of(whole, "nodes", region).shape))
+
+
+def shared_nodes_of(mesh: Any, degree: int, region: Any, device: str) -> int:
+    """Return the nodes of hexahedra, each once; sides that are joined count twice."""
+    cells = np.asarray(mesh.cells)[cells_of(mesh, region)]
+    between = degree - 1
+    num = len(np.unique(cells)) + len(cells) * between**3
+    num += _different(cells[:, EDGES]) * between + _different(cells[:, FACES["hex"]]) * between**2
+    row = _ROW[device]
+    return num if num < row else (num + row - 1) // row * row
+
+
+def _different(corners: np.ndarray) -> int:
+    """Return how many sets of corners there are."""
+    return len(np.unique(np.sort(corners.reshape(-1, corners.shape[-1]), axis=1), axis=0))
