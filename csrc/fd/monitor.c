@@ -74,18 +74,22 @@ static bool samples_inside(const unda_solver *s)
 
 /* The scalar scheme's levels of this step and the last one are both there. */
 /* Samples of a Fourier transform that are held: each that is not added at once spares 32 bytes a node and frequency, for 8
- * or 16. */
+ * or 16. Rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one
+ * frequency. */
 static int32_t batch_of(const unda_solver *s, const struct monitor *m)
 {
     int32_t most = s->real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
+    bool scalar_cpu = s->options.device == UNDA_DEVICE_CPU && !fd_tables(s)->physics;
+    if (scalar_cpu && m->num_frequency == 1)
+        return 1;
     int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
     return room < most ? room : most;
 }
 
 static bool takes_pairs(const unda_solver *s, const struct monitor *m)
 {
-    return m->inside && m->batch == 1 && m->every == 1 && s->options.device != UNDA_DEVICE_CPU &&
-           !fd_tables(s)->physics && m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
+    return m->inside && m->batch == 1 && m->every == 1 && !fd_tables(s)->physics &&
+           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -142,12 +146,13 @@ static void sample_plane(const struct monitor_piece *piece, const struct monitor
         monitor_cpu_rows(piece, view, sample, i, num - 1, num);
 }
 
-void fd_cpu_sample(unda_solver *s, void *const *array, int first, int num, int64_t step, int64_t x,
-                   int64_t begin, int64_t end)
+void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int first, int num, int64_t step,
+                   int64_t x, int64_t begin, int64_t end)
 {
     const unda_solver *whole = fd_whole(s);
     const struct fd_cpu *t = fd_cpu(s);
-    struct monitor_view view = {.value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    struct monitor_view view = {
+        .earlier = (uintptr_t)earlier, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int32_t i = 0; i < whole->num_monitor; i++) {
         const struct monitor *m = whole->monitors[i];
         struct monitor_sample sample;
@@ -211,17 +216,13 @@ int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
     return most;
 }
 
-unda_status fd_cuda_sample(unda_solver *s, bool last)
+unda_status fd_cuda_sample(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
-        struct monitor *m = s->monitors[i];
+        const struct monitor *m = s->monitors[i];
         struct monitor_sample sample;
-        if (!monitor_due(s, m, s->step, &sample))
-            continue;
-        bool waits = m->pairs && !m->waits && !last;
-        for (int32_t k = 0; k < m->num_piece && !waits; k++)
+        for (int32_t k = 0; k < m->num_piece && monitor_due(s, m, s->step, &sample); k++)
             TRY(take(m, &m->piece[k], &sample));
-        m->waits = waits;
     }
     return UNDA_OK;
 }

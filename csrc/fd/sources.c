@@ -169,7 +169,17 @@ static int64_t list_reach(const struct fd *fd, const struct reach *r, int64_t *n
     return num;
 }
 
-/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach. */
+/* Whether the materials are the same everywhere: then a gain depends on sides alone. */
+static bool is_same(const struct fd *fd)
+{
+    bool same = true;
+    for (int which = 0; which < fd->num_material; which++)
+        same = same && !fd->varies[which];
+    return same;
+}
+
+/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach, unless they
+ * are the same everywhere. */
 static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, const struct reach *r,
                         const double *values, int64_t stride, struct fd_pair *pair)
 {
@@ -179,6 +189,11 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
     int64_t num = 0;
     int free[3][POINT_WIDTH], corner[8], offset[8], num_corner = 0;
     fd_corners material = {{0}};
+    bool same = is_same(fd), known[8] = {false};
+    double gain[8];
+    for (int c = 0; c < 8; c++)
+        for (int which = 0; which < fd->num_material && same; which++)
+            material[c][which] = fd->material_first[which];
     for (int c = 0; c < 8; c++)
         if ((c & ~(half[0] | half[1] << 1 | half[2] << 2)) == 0) {
             offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
@@ -191,14 +206,18 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
     for (int i = 0; i < r->num[0]; i++)
         for (int j = 0; j < r->num[1]; j++) {
             int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
-            const double *at = values + (i * r->all[1] + j) * r->all[2];
+            const double *at = same ? NULL : values + (i * r->all[1] + j) * r->all[2];
             for (int k = 0; k < r->num[2]; k++) {
                 double weight = r->weight[0][i] * r->weight[1][j] * r->weight[2][k] / volume;
-                for (int c = 0; c < num_corner; c++)
+                int sides = free[0][i] | free[1][j] | free[2][k];
+                for (int c = 0; c < num_corner && !same; c++)
                     for (int which = 0; which < fd->num_material; which++)
                         material[corner[c]][which] = at[which * stride + offset[c] + k];
-                weight *= fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates,
-                                           free[0][i] | free[1][j] | free[2][k]);
+                if (!same || !known[sides])
+                    gain[sides] = fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f,
+                                                   tap->rates, sides);
+                known[sides] = true;
+                weight *= gain[sides];
                 if (weight != 0) /* else the source does not drive this field there */
                     pair[num++] = (struct fd_pair){row + r->node[2][k], weight};
             }
@@ -307,6 +326,104 @@ unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sou
         }
     }
     return UNDA_OK;
+}
+
+/* ---- plane by plane ---- */
+
+/* Of a source node by node: those of plane x. */
+static struct fd_range pairs_in(const struct fd *fd, int f, const struct fd_source *source, int64_t x)
+{
+    int64_t plane = fd->axis[1].total * fd->axis[2].total, ends[2];
+    for (int end = 0; end < 2; end++) {
+        int64_t low = source->first[f], high = source->first[f + 1];
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (source->pair[middle].node < (x + end) * plane)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ends[end] = low;
+    }
+    return (struct fd_range){ends[0], ends[1] - ends[0]};
+}
+
+/* The part of a tap's reach in plane x, and, of a field half a cell on, in the one behind; false: none. */
+static bool find_plane(const struct fd *fd, const struct fd_product *p, int64_t x, struct reach *r)
+{
+    int at = 0;
+    while (at < POINT_WIDTH && !(p->weight[0][at] != 0 && p->node[0][at] == x))
+        at++;
+    if (at == POINT_WIDTH)
+        return false;
+    find_reach(fd, p, r);
+    r->weight[0][0] = p->weight[0][at];
+    r->node[0][0] = (int32_t)x;
+    r->node[0][1] = (int32_t)((x + 1) % fd->axis[0].total);
+    r->num[0] = 1;
+    r->all[0] = fd->field[p->field].half[0] ? 2 : 1;
+    return true;
+}
+
+static int64_t num_weight(const double *weight)
+{
+    int64_t num = 0;
+    for (int i = 0; i < POINT_WIDTH; i++)
+        num += weight[i] != 0;
+    return num;
+}
+
+int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x)
+{
+    int64_t num = 0;
+    if (source->pair)
+        return pairs_in(fd, f, source, x).num;
+    for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+        const struct fd_product *p = &source->tap[n].product;
+        for (int i = 0; i < POINT_WIDTH; i++)
+            if (p->weight[0][i] != 0 && p->node[0][i] == x)
+                num += num_weight(p->weight[1]) * num_weight(p->weight[2]);
+    }
+    return num;
+}
+
+void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                             void (*take)(void *of, int64_t node), void *of)
+{
+    struct reach r;
+    int64_t node[2 * 4 * POINT_WIDTH * POINT_WIDTH];
+    for (int32_t n = source->first[f]; n < source->first[f + 1] && !source->pair; n++)
+        if (find_plane(fd, &source->tap[n].product, x, &r))
+            for (int64_t i = list_reach(fd, &r, node); i-- > 0;)
+                take(of, node[i]);
+}
+
+int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                        const struct fd_plane_materials *materials, struct fd_pair *pair)
+{
+    enum { MOST = 2 * 4 * POINT_WIDTH * POINT_WIDTH };
+    double value[FD_MAX_MATERIAL][MOST];
+    struct reach r;
+    int64_t count = 0;
+    if (source->pair) {
+        struct fd_range own = pairs_in(fd, f, source, x);
+        memcpy(pair, source->pair + own.first, (size_t)own.num * sizeof *pair);
+        return own.num;
+    }
+    for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+        if (!find_plane(fd, &source->tap[n].product, x, &r))
+            continue;
+        for (int which = 0; which < fd->num_material && !is_same(fd); which++)
+            for (int i = 0, at = 0; i < r.all[0]; i++)
+                for (int j = 0; j < r.all[1]; j++)
+                    for (int k = 0; k < r.all[2]; k++, at++)
+                        value[which][at] =
+                            fd->varies[which]
+                                ? materials->value[which][i][r.node[1][j] * fd->axis[2].total + r.node[2][k]]
+                                : fd->material_first[which];
+        count += multiply(fd, f, &source->tap[n], &r, value[0], MOST, pair + count);
+    }
+    return source->first[f + 1] - source->first[f] > 1 ? merge(pair, count) : count;
 }
 
 /* ---- all that are given ---- */

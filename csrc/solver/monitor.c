@@ -43,8 +43,8 @@ void monitors_begin(unda_solver *s, int64_t num_step)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         struct monitor *m = s->monitors[i];
-        m->waits = false;
         int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
+        m->num_call = end - before;
         for (int64_t k = before; k < end && m->inside; k++)
             make_waves(s, m, m->first + (k + 1) * m->every,
                        m->wave + (m->num_held + k - before) * 2 * m->num_frequency);
@@ -54,26 +54,25 @@ void monitors_begin(unda_solver *s, int64_t num_step)
 /* The sample whose number is `number` among those that were held before the call and those of the call. */
 static struct monitor_sample sample_of(const struct monitor *m, int64_t number)
 {
-    struct monitor_sample sample = {.statistic = m->statistic,
-                                    .quantity = m->quantity,
-                                    .num_frequency = m->num_frequency,
-                                    .two = m->waits,
-                                    .slot = -1};
+    struct monitor_sample sample = {
+        .statistic = m->statistic, .quantity = m->quantity, .num_frequency = m->num_frequency, .slot = -1};
     if (m->batch > 1) {
         sample.slot = (int32_t)(number % m->batch);
         sample.num = sample.slot == m->batch - 1 ? m->batch : 0;
     }
-    int64_t first = number - (sample.num ? m->batch - 1 : m->waits);
+    sample.two = m->pairs && number % 2;
+    int64_t first = number - (sample.num ? m->batch - 1 : sample.two);
     sample.wave = m->wave + first * 2 * m->num_frequency;
     return sample;
 }
-
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
 {
-    bool due = m->inside && (step - m->first) % m->every == 0;
-    if (due)
-        *sample = sample_of(m, m->num_held + num_until(m, step) - num_until(m, s->begin) - 1);
-    return due;
+    int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
+    bool waits = m->pairs && number % 2 == 0 && number < m->num_call - 1; /* for the next one */
+    if (!m->inside || (step - m->first) % m->every || waits)
+        return false;
+    *sample = sample_of(m, m->num_held + number);
+    return true;
 }
 
 unda_status monitors_reserve(unda_solver *s)
@@ -139,7 +138,6 @@ static unda_status restart(unda_solver *s, struct monitor *m)
     m->first = s->step;
     m->num_sample = 1;
     m->num_held = 0;
-    m->waits = false;
     if (s->engine->settle)
         TRY(s->engine->settle(s));
     make_waves(s, m, s->step, wave);

@@ -10,6 +10,7 @@
 
 /* Where the values of a piece stand now, in host memory or on a device. */
 struct monitor_view {
+    uintptr_t earlier; /* of the field one sample before, where two are taken */
     uintptr_t base[3]; /* addresses of arrays of the fields: one, or those of a quantity of three */
     int64_t value;     /* of the value at (0, 0, 0) in them */
     int64_t stride[2]; /* values from one place to the next along each of the first two axes */
@@ -52,7 +53,7 @@ struct monitor {
     bool inside;
     bool
         pairs; /* every step is a sample, and the engine has the field of the last step as well: two are taken at once */
-    bool waits; /* the sample before */
+    int64_t num_call; /* samples of the present call */
     /* Several samples are held, and then added at once, if batch is above 1: accumulators are read and written less often.
      * Sums have the same bits. num_held: before the present call. */
     int32_t batch, num_held;

@@ -42,7 +42,9 @@ class Run:
     start: in nodes of the way, by how much later it begins.
     """
 
-    def __init__(self, name, order, dtype, *, inner=(4, 5, 14), medium=None, start=0, amplitude=1.0, **options):
+    def __init__(
+        self, name, order, dtype, *, inner=(4, 5, 14), medium=None, start=0, amplitude=1.0, **options
+    ):
         self.wave = wave = WAVES[name]
         half = order // 2
         inner = np.roll(inner, wave.axis - 2)
@@ -64,8 +66,8 @@ class Run:
         walls = {"*": "pec" if name == "Yee" else "free"}  # nothing that leaks out goes away
         options = {"boundary": walls, "device": "cpu"} | options
         self.sim = unda.FD(
-            self.grid, wave.medium if medium is None else medium, scheme=wave.scheme, order=order, dtype=dtype,
-            **options,
+            self.grid, wave.medium if medium is None else medium, scheme=wave.scheme, order=order,
+            dtype=dtype, **options,
         )  # fmt: skip
         self.sim.add_source(self.source)
         self.sim.set(t=self.begins)

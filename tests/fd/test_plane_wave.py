@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 import unda
-from plane_wave_cases import BEFORE, H, ORIGIN, WAVES, Run
+from plane_wave_cases import BEFORE, ORIGIN, WAVES, H, Run
 from unda.method import total_field
 
-# Rounding: float64 leaves a few units of each field a step, float32 as much; the promise of float32 is 1e-6 whatever
-# the number of steps. The scalar scheme has the bits of the line, see rounded_surface.py.
+# Rounding: float64 leaves a few units of each field a step, float32 as much; the promise of float32 is 1e-6
+# whatever the number of steps. The scalar scheme has the bits of the line, see rounded_surface.py.
 BOUND = {"float32": 1e-6, "float64": 1e-13}
 NOW = {("scalar", 4, "float32"), ("acoustic", 4, "float32"), ("P", 2, "float64"), ("Yee", 2, "float32")}
 
@@ -34,9 +34,11 @@ def test_nothing_leaks_out_of_the_box(name, order, dtype):
     assert Run(name, order, dtype).leak() <= (0 if exact else BOUND[dtype])
 
 
-@pytest.mark.parametrize("name", ["scalar", *(pytest.param(n, marks=pytest.mark.slow) for n in list(WAVES)[1:])])
+@pytest.mark.parametrize(
+    "name", ["scalar", *(pytest.param(n, marks=pytest.mark.slow) for n in list(WAVES)[1:])]
+)
 def test_a_wave_of_another_order_leaks(name, monkeypatch):
-    """The same wave with the dispersion of order 2 leaks more than 1 % of one of order 4: an analytic one would."""
+    """The same wave with the dispersion of order 2 leaks more than 1 % of one of order 4."""
     line = total_field.IncidentLine
 
     def other(scene, *given, **more):
@@ -62,11 +64,11 @@ def symbol(scheme, order, x):
     + [pytest.param(n, o, marks=pytest.mark.slow) for n in WAVES for o in (2, 4) if n[0] not in "sa"],
 )
 def test_the_wave_is_f_with_the_dispersion_of_the_scheme(name, order):
-    """The spectrum at a node is that of f times exp(i k s), k from 4 sin^2(w dt / 2) = (c dt / h)^2 (k h)^2_scheme.
+    """The spectrum at a node is that of f times exp(i k s), 4 sin^2(w dt / 2) = (c dt / h)^2 (k h)^2_scheme.
 
-    So f is exact in amplitude, and in phase where it enters, some nodes before the box: there the exact wave is
-    given, k = w / c. The layers at the ends of its line may return 1e-5. With phases of k = w / c everywhere the
-    same comparison fails.
+    So f is exact in amplitude, and in phase where it enters, some nodes before the box: there the exact
+    wave is given, k = w / c. The layers at the ends of its line may return 1e-5. With phases of k = w / c
+    everywhere the same comparison fails.
     """
     run = Run(name, order, "float64")
     wave, sim = run.wave, run.sim
@@ -108,15 +110,14 @@ def test_a_wave_that_fills_a_periodic_grid_across_needs_two_faces():
     traces = []
     for dtype in ("float32", "float64"):
         sim = unda.FD(grid, WAVES["scalar"].medium, boundary=sides, dtype=dtype, device="cpu")
-        sim.add_source(
-            unda.PlaneWave((0, 0, 1), f=unda.ricker(8.0), box=((-1, -1, 100), (21, 11, 250)))
-        )
+        sim.add_source(unda.PlaneWave((0, 0, 1), f=unda.ricker(8.0), box=((-1, -1, 100), (21, 11, 250))))
         rec = sim.add_receivers([(10.0, 0.0, 180.0)])
         sim.run(until=0.4)
         assert np.abs(sim.get("p")[:, :, :10]).max() <= (0 if dtype == "float32" else 1e-13)
         traces.append(rec["p"][0])
     wave = unda.ricker(8.0)(rec.t - 180.0 / 1500.0)
-    # 19 nodes in the main wavelength: order 4 turns it by less than 1e-3 over 18 nodes, 0.01 with its overtones
+    # 19 nodes in the main wavelength: order 4 turns it by less than 1e-3 over 18 nodes, 0.01 with its
+    # overtones
     assert np.abs(traces[1] - wave).max() < 0.02 and np.abs(traces[0] - traces[1]).max() < 1e-5
 
 
@@ -147,7 +148,10 @@ def fd(medium=WAVES["scalar"].medium, shape=(13, 13, 13), **options):
     [
         ({"direction": (1, 1, 0), "box": BOX}, "travels along x, y or z"),
         ({"direction": (1, 0, 0), "region": "a"}, "region=, of a mesh; on a grid give box=(lower, upper)"),
-        ({"direction": (1, 0, 0), "box": ((10, 40, 40), (80, 80, 80))}, "expected a cell or more, from 20 to 100 m"),
+        (
+            {"direction": (1, 0, 0), "box": ((10, 40, 40), (80, 80, 80))},
+            "expected a cell or more, from 20 to 100 m",
+        ),
         ({"direction": (1, 0, 0), "box": ((40, 40, 40), (80, 110, 80))}, "along y"),
         ({"direction": (1, 0, 0), "box": ((44, 40, 40), (46, 80, 80))}, "expected a cell or more"),
         ({"direction": (1, 0, 0), "box": ((40, 40, 0), (80, 80, 120))}, "'zmin', which is free"),
@@ -185,7 +189,11 @@ def test_a_surface_needs_one_insulating_material():
 
 def test_boxes_are_of_grids_and_have_two_corners():
     """The constructor refuses others, meshes refuse boxes."""
-    for box, says in (((1, 2), "box"), (((1, 1, 1), (0, 2, 2)), "lower corner first"), ((BOX[0],), "two corners")):
+    for box, says in (
+        ((1, 2), "box"),
+        (((1, 1, 1), (0, 2, 2)), "lower corner first"),
+        ((BOX[0],), "two corners"),
+    ):
         with pytest.raises(unda.ArgumentError, match=says):
             unda.PlaneWave((1, 0, 0), f=unda.ricker(1.0), box=box)
     with pytest.raises(unda.ArgumentError, match="region and box"):

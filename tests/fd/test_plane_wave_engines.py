@@ -1,4 +1,4 @@
-"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, the scalar scheme has the same bits.
+"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, scalar bits are alike.
 
 Not here: the waves themselves (test_plane_wave.py).
 """
@@ -59,7 +59,7 @@ def test_nothing_leaks_out_of_staggered_grids(name, order, dtype, options):
 
 @pytest.mark.parametrize("name", ["scalar", pytest.param("S", marks=slow)])
 def test_a_file_goes_on_with_the_wave(name, tmp_path):
-    """A run that is saved and loaded in the middle has the bits of one that went on; one of fewer steps has not."""
+    """A run that is saved and loaded in the middle has the bits of one that went on."""
     run = Run(name, 2, "float32", start=20)
     run.sim.step(20)
     run.sim.save(tmp_path / "half.h5")

@@ -33,6 +33,19 @@ def test_one_sample_more_is_seen():
         compare(monitors, p, times, 3 * sim.dt)
 
 
+@pytest.mark.parametrize("name", ["scalar", "scalar tiled float64"])
+def test_every_step_may_be_a_sample(name):
+    """They are taken two by two, in calls of an odd and of an even number of steps."""
+    make, options, field = CASES[name]
+    alone, sim = make(**options), make(**options)
+    every, third = monitored(sim, field, 1), monitored(sim, field, 3)
+    p, times = samples(alone, field, 1, 28)
+    for num in (1, 4, 22):
+        sim.step(num)
+    compare(every, p, times, sim.dt)
+    compare(third, p[::3], times[::3], 3 * sim.dt)
+
+
 @pytest.mark.parametrize("name", ["scalar", "scalar tiled float64", "elastic"])
 def test_looking_at_values_changes_none(name):
     """Samples that wait to be added are added then, in calls of any length."""

@@ -164,6 +164,7 @@ def test_a_notebook_runs_from_the_wheel_in_an_empty_folder(site, tmp_path, path,
 # ---- the source distribution
 
 
+@pytest.mark.slow
 def test_the_source_distribution_makes_the_same_wheel(checkout, wheel, sdist, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")

@@ -248,7 +248,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         if (levels % 2)
             SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
         s->step += levels;
-        TRY(fd_cuda_sample(s, s->step == t->last_step));
+        TRY(fd_cuda_sample(s));
     }
     return UNDA_OK;
 }

@@ -166,7 +166,7 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     s->step++;
     if (first < end)
         TRY(fd_cuda_take(s));
-    return fd_cuda_sample(s, s->step == t->last_step);
+    return fd_cuda_sample(s);
 }
 
 /* Takes steps of the whole grid, one after the other. */

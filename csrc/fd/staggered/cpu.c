@@ -110,7 +110,7 @@ static void end_rows(unda_solver *s, int pass, int64_t time, int64_t x, int64_t 
     for (int i = 0; i < p->count[pass]; i++)
         fd_cpu_inject(s, array[i], p->first[pass] + i, time, (x * num_y + begin) * num_z,
                       (x * num_y + end) * num_z);
-    fd_cpu_sample(s, array, p->first[pass], p->count[pass], s->begin + time + 1, x, begin, end);
+    fd_cpu_sample(s, array, NULL, p->first[pass], p->count[pass], s->begin + time + 1, x, begin, end);
 }
 /* time: of the step in the call; NO_TIME: neither sources nor monitors. */
 static void pass_rows(unda_solver *s, int pass, int64_t time, struct fd_span span)

@@ -53,7 +53,8 @@ class Delayed:
 def columns(amplitudes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
     """Return the different ones of amplitudes of sources, and which of all their columns each source has.
 
-    Sources of an array, and those of a plane wave on a grid, follow each other: each takes the next of its numbers.
+    Sources of an array, and those of a plane wave on a grid, follow each other: each takes the next of its
+    numbers.
     """
     functions = list({id(f): f for f in amplitudes}.values())
     widths = [getattr(f, "width", 1) for f in functions]

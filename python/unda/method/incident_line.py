@@ -1,8 +1,8 @@
 """A plane wave along an axis of a grid, advanced by the scheme itself: an exact solution of its equations.
 
-A column of nodes along the axis, periodic across it, of one medium, has the scheme's own dispersion to the last
-bit; its values at nodes are what the surface of a total field takes (total_field.py), as Tan & Potter (2010)
-do for Maxwell's equations. Not here: where these values go.
+A column of nodes along the axis, periodic across it, of one medium, has the scheme's own dispersion to the
+last bit; its values at nodes are what the surface of a total field takes (total_field.py), as Tan & Potter
+(2010) do for Maxwell's equations. Not here: where these values go.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """The surface of a total field of the scalar scheme in float32, to the last bit.
 
-p' = 2 p - p_old + .. keeps what was rounded: a correction after the step, rounded once more, grows to some 1e-6 of
-the wave while this crosses the box. So what is added, one after the other, is
+p' = 2 p - p_old + .. keeps what was rounded: a correction after the step, rounded once more, grows to some
+1e-6 of the wave while this crosses the box. So what is added, one after the other, is
 
     - fl(step of the incident wave without what is beyond the surface),    + incident',
 
-the second one at places inside alone, with each rounding of cuda/physics/scalar.h: of a wave alone the first makes
-0, and the steps have the bits of the line inside, and of 0 outside. Places with as many taps on the other side along
-each axis share their amplitude. Not here: the surface otherwise (total_field.py).
+the second one at places inside alone, with each rounding of cuda/physics/scalar.h: of a wave alone the
+first makes 0, and the steps have the bits of the line inside, and of 0 outside. Places with as many taps on
+the other side along each axis share their amplitude. Not here: the surface otherwise (total_field.py).
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class RoundedSurface:
     """
 
     def __init__(
-        self, line: IncidentLine, weights: Folded, inside: Sequence[np.ndarray], ends: Sequence[bool], along: int
-    ) -> None:
+        self, line: IncidentLine, weights: Folded, inside: Sequence[np.ndarray], ends: Sequence[bool],
+        along: int,
+    ) -> None:  # fmt: skip
         self._line, self._weights, self._along = line, weights, along
         self.fmax, half = line.fmax, weights.weight.shape[1]
         self._normal = _flushed if line.device == "cpu" else _kept
@@ -100,16 +101,17 @@ class RoundedSurface:
                         if not near or not all(map(len, places)):
                             continue
                         taps = tuple(
-                            None if a == along else own[a] if outer in (None, a) else (0,) * half for a in range(3)
+                            None if a == along else own[a] if outer in (None, a) else (0,) * half
+                            for a in range(3)
                         )
                         sort = _Sort(outer is None, taps, outer in (None, along))
                         sorts.setdefault(sort, []).append(tuple(places))
         self._sorts = list(sorts)
         number, node = [], []
         for i, (sort, found) in enumerate(sorts.items()):
-            for places in found:
-                grids = np.meshgrid(*places, indexing="ij")
-                for which in (i, len(sorts))[: 1 + sort.inside]:
+            for those in found:
+                grids = np.meshgrid(*those, indexing="ij")
+                for which in [i, *[len(sorts)] * sort.inside]:
                     number.append((grids[along] - line.low + which * line.num).ravel())
                     node.append(np.ravel_multi_index(grids, [len(one) for one in inside]).ravel())
         self._used, numbers = np.unique(np.concatenate(number), return_inverse=True)

@@ -1,7 +1,7 @@
 """The surface of a total field on a grid: plane waves in finite differences.
 
-Fields in a box of nodes are total, around it scattered (Taflove & Hagness 2005, section 5.6). A difference that
-crosses the surface must see a field as it is on the side of the place that takes the difference:
+Fields in a box of nodes are total, around it scattered (Taflove & Hagness 2005, section 5.6). A difference
+that crosses the surface must see a field as it is on the side of the place that takes the difference:
 
     inside:  q += sum of c * incident(tap), over taps outside
     outside: q -= sum of c * incident(tap), over taps inside,
@@ -61,8 +61,10 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         flat, sim.config["scheme"], sim.order, sim.dt, sim.dtype,
     )  # fmt: skip
     rounded = scene.scheme == "scalar" and scene.dtype == np.float32
+    device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
     line = IncidentLine(
-        scene._replace(device=_device(sim) if rounded else "cpu"), wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
+        scene._replace(device=device if rounded else "cpu"),  # the bits of its steps
+        wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
         origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
     )  # fmt: skip
     amplitude: Any = line
@@ -90,8 +92,8 @@ def _axis_of(wave: PlaneWave) -> tuple[int, int]:
         )
     if len(found) != 1:
         raise ArgumentError(
-            f"direction is {wave.direction}; on a grid a plane wave travels along x, y or z, where the scheme's "
-            "own wave on a line of nodes is exact: turn the scatterer, or use unda.DG with region="
+            f"direction is {wave.direction}; on a grid a plane wave travels along x, y or z, where the "
+            "scheme's own wave on a line of nodes is exact: turn the scatterer, or use unda.DG with region="
         )
     return int(found[0]), int(np.sign(wave.direction[found[0]]))
 
@@ -118,11 +120,11 @@ def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
         if low[a] <= 0 and high[a] >= last[a] and a != along and not layers:
             ends[a], low[a], high[a] = False, 0, last[a]
         elif high[a] < low[a] + 1 or low[a] < half or high[a] > last[a] - half:
-            h, o = grid.spacing[a], grid.origin[a]
+            ends_at = [grid.origin[a] + i * grid.spacing[a] for i in (half, last[a] - half)]
             raise ArgumentError(
                 f"box goes from {lower[a]:g} to {upper[a]:g} m along {name}; expected a cell or more, from "
-                f"{o + half * h:g} to {o + (last[a] - half) * h:g} m: {half} nodes from the sides, as differences "
-                f"of order {2 * half} reach" + ("" if a == along else ", or all of an axis without layers")
+                f"{ends_at[0]:g} to {ends_at[1]:g} m: {half} nodes from the sides, as differences of order "
+                f"{2 * half} reach" + ("" if a == along else ", or all of an axis without layers")
             )
     return _Box(tuple(low.tolist()), tuple(high.tolist()), tuple(ends))
 
@@ -130,41 +132,42 @@ def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
 def _background(sim: Any, wave: PlaneWave, box: _Box, half: int) -> Medium:
     """Return the one medium of all nodes that differences across the surface take."""
     kind: Any = type(sim.medium)
-    row, where = sim._material.row, [0, 0, 0]
+    row = sim._material.row
+
+    def named(values: np.ndarray) -> dict[str, float]:
+        return dict(zip(sim.medium.parameters, map(float, values), strict=True))
+
     if row is None:
-        outer = [slice(max(b - half - 1, 0), t + half + 2) for b, t in zip(box.low, box.high, strict=True)]
-        inner = [
-            (b + half + 1, t - half) if end else (0, n)
-            for b, t, end, n in zip(box.low, box.high, box.ends, sim.grid.shape, strict=True)
-        ]
+        near = [_near(box, a, half + 1, n) for a, n in enumerate(sim.grid.shape)]
         for first, count, _ in chunks(sim.grid):
-            begin, stop = max(first, outer[0].start), min(first + count, outer[0].stop)
-            if begin >= stop:
+            own = near[0][0][(near[0][0] >= first) & (near[0][0] < first + count)]
+            if not len(own):
                 continue
-            table = sim._material.planes(begin, stop - begin)[:, outer[1], outer[2]]
-            at = [np.arange(begin, stop), *(np.arange(s.start, s.start + n) for s, n in zip(
-                outer[1:], table.shape[1:3], strict=True))]  # fmt: skip
-            deep = [(i >= b) & (i < t) for i, (b, t) in zip(at, inner, strict=True)]
-            shell = ~(deep[0][:, None, None] & deep[1][:, None] & deep[2])
+            table = sim._material.planes(int(own[0]), len(own))[:, near[1][0]][:, :, near[2][0]]
+            deep = near[0][1][np.isin(near[0][0], own)][:, None, None] & near[1][1][:, None] & near[2][1]
             row = table[0, 0, 0] if row is None else row
-            other = np.argwhere(shell & (table != row).any(axis=3))
+            other = np.argwhere(~deep & (table != row).any(axis=3))
             if len(other):
-                place = [grid[i] for grid, i in zip(sim.grid.axes(), [
-                    int(one[i]) for one, i in zip(at, other[0], strict=True)], strict=True)]  # fmt: skip
+                i, j, k = other[0]
+                at = own[i], near[1][0][j], near[2][0][k]
+                x, y, z = (axis[n] for axis, n in zip(sim.grid.axes(), at, strict=True))
                 raise ArgumentError(
-                    f"the wave at the surface of box {wave.box} needs one material within {half + 1} nodes; found "
-                    f"{dict(zip(sim.medium.parameters, map(float, row), strict=True))} and "
-                    f"{dict(zip(sim.medium.parameters, map(float, table[tuple(other[0])]), strict=True))} at "
-                    f"({place[0]:g}, {place[1]:g}, {place[2]:g}) m"
+                    f"the wave at the surface of box {wave.box} needs one material within {half + 1} nodes; "
+                    f"found {named(row)}, and {named(table[i, j, k])} at ({x:g}, {y:g}, {z:g}) m"
                 )
-    del where
-    values = dict(zip(sim.medium.parameters, map(float, row), strict=True))
-    if values.get("sigma", 0.0) > 0.0:
+    if named(row).get("sigma", 0.0) > 0.0:
         raise ArgumentError(
-            f"the surface of box {wave.box} needs an insulator, or the pulse changes its shape; found {values}, "
-            "expected sigma = 0"
+            f"the surface of box {wave.box} needs an insulator, or the pulse changes its shape; found "
+            f"{named(row)}, expected sigma = 0"
         )
-    return kind(**values)  # type: ignore[no-any-return]
+    return kind(**named(row))  # type: ignore[no-any-return]
+
+
+def _near(box: _Box, axis: int, reach: int, num: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes of an axis that are in the box or so many nodes from it, and which are deep inside."""
+    at = np.arange(max(box.low[axis] - reach, 0), min(box.high[axis] + reach + 1, num))
+    deep = (at >= box.low[axis] + reach) & (at <= box.high[axis] - reach)
+    return at, deep if box.ends[axis] else np.ones(len(at), bool)
 
 
 def _refuse_walls(sim: Any, box: _Box, solution: Any) -> None:
@@ -174,15 +177,17 @@ def _refuse_walls(sim: Any, box: _Box, solution: Any) -> None:
             word, normal = sim._sides[name], np.eye(3)[[a]]
             if word != "periodic" and left_by(word, solution, normal).max() > ALLOWED:
                 raise ArgumentError(
-                    f"box reaches side {name!r}, which is {word}, a condition that the wave alone does not meet; "
-                    "expected the box away from it, or the side periodic"
+                    f"box reaches side {name!r}, which is {word}, a condition that the wave alone does not "
+                    "meet; expected the box away from it, or the side periodic"
                 )
 
 
 # ---- what the scheme makes of a unit ----
 
 
-def _responses(scene: Scene, names: tuple[str, ...]) -> Iterator[tuple[str, str, tuple[int, int, int], float]]:
+def _responses(
+    scene: Scene, names: tuple[str, ...]
+) -> Iterator[tuple[str, str, tuple[int, int, int], float]]:
     """Return source, target, offset in nodes from the source to the target, and what a pass adds there."""
     half = scene.order // 2
     shape = tuple(1 if flat else 2 * half + 2 for flat in scene.flat)
@@ -221,12 +226,11 @@ def _surface(
         (a,) = crossing  # differences are along axes
         at = [np.flatnonzero(one) for one in here]
         at[a] = np.flatnonzero(here[a] != there[a])
-        gain = np.where(here[a][at[a]], value, -value)
-        nodes = np.ravel_multi_index(np.meshgrid(*at, indexing="ij"), shape)
-        gains = np.moveaxis(np.broadcast_to(gain, [len(at[b]) for b in range(3) if b != a] + [len(gain)]), -1, a)
-        tap = at[along] - offset[along] - line.low + line.fields.index(source) * line.num
-        taps = np.moveaxis(np.broadcast_to(tap, np.moveaxis(nodes, along, -1).shape), -1, along)
-        found.append((taps.ravel(), np.full(nodes.size, sim.fields.index(target)), nodes.ravel(), gains.ravel()))
+        place = np.meshgrid(*at, indexing="ij")
+        node = np.ravel_multi_index(place, shape).ravel()
+        gain = np.where(here[a][place[a]], value, -value).ravel()
+        tap = (place[along] - offset[along] - line.low).ravel() + line.fields.index(source) * line.num
+        found.append((tap, np.full(node.size, sim.fields.index(target)), node, gain))
     tap, field, node, weight = (np.concatenate(one) for one in zip(*found, strict=True))
     order = np.lexsort((node, field, tap))
     tap, field, node, weight = tap[order], field[order], node[order], weight[order]
@@ -280,7 +284,3 @@ def _weights(sim: Any, scene: Scene) -> Folded:
     if not split:
         return Folded(weight, np.float32(2.0 - total), None)
     return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))
-
-
-def _device(sim: Any) -> str:
-    return str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
