@@ -40,6 +40,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->workspace, library ? GPU_BLAS_BYTES : 0, "workspace of cuBLAS");
     for (int i = 0; i < NUM_BUF; i++)
         gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
+    layer_list(s, t);
     s->device_bytes = w->bytes;
     s->host_bytes = dg_host_bytes(dg);
 }
@@ -137,11 +138,6 @@ static unda_status create(unda_solver *s)
     struct dg_cuda *t;
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
-    if (dg_tables(s)->layers.num_elem > 0)
-        FAIL(UNDA_ERR_ARG,
-             "%lld elements are in absorbing layers, expected none on a CUDA device: layers of DG are "
-             "computed on the CPU",
-             (long long)dg_tables(s)->layers.num_elem);
     /* options that no kernel takes are refused before a device is looked for */
     TRY(plan_choose(s, &t->plan));
     fork_mark();
@@ -162,6 +158,7 @@ static unda_status create(unda_solver *s)
     s->num_launch = dg_tables(s)->integration.kind->num_stage * t->plan.kernel->num_function;
     TRY(solver_add_hook(s, points_launch_record, NULL));
     TRY(fill(s, t));
+    TRY(layer_fill(s, t));
     return t->plan.kernel->library ? open_library(s, t) : UNDA_OK;
 }
 
@@ -177,6 +174,7 @@ static void destroy(unda_solver *s)
         for (int i = 0; i < NUM_VARIANT; i++)
             gpu_module_free(t->stage_module[i]);
         gpu_module_free(t->state_module);
+        layer_free(t);
         gpu_blas_free(t->blas);
         gpu_event_free(t->order);
         gpu_stream_free(t->stream);
@@ -256,7 +254,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     TRY(plan_compile(s, stage->update));
     for (int part = 0; part < t->plan.kernel->num_function && begin < end; part++)
         TRY(launch_part(s, stage, part, begin, end));
-    return UNDA_OK;
+    return layer_pass(s, stage, begin, end);
 }
 
 static void swap(unda_solver *s, int a, int b)
@@ -264,6 +262,7 @@ static void swap(unda_solver *s, int a, int b)
     gpu_ptr *buffer = tables(s)->buffer, kept = buffer[a];
     buffer[a] = buffer[b];
     buffer[b] = kept;
+    layer_swap(s, a, b);
 }
 
 /* ---- steps ---- */
@@ -478,6 +477,7 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .profile = profile,
                                            .compile = plan_compile_only},
                                   .move = state_move,
+                                  .move_memory = layer_move,
                                   .join = dg_cuda_join,
                                   .join_rank = dg_cuda_join_rank,
                                   .join_bytes = dg_cuda_join_bytes,

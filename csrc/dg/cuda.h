@@ -45,6 +45,14 @@ struct dg_cuda_cut {
     struct gpu_pool filling_pool;
 };
 
+/* Absorbing layers (layer_cuda.c), as csrc/dg/layer.h has them, [..][node]. */
+struct dg_cuda_layers {
+    struct gpu_module *module;
+    struct gpu_kernel kernel;
+    gpu_ptr profile, gradient, coef, matrix, elem, first, axis;
+    gpu_ptr psi[NUM_BUF]; /* memory variables, and what the buffers are of them; NEW has none */
+};
+
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
@@ -71,6 +79,7 @@ struct dg_cuda {
     int next_batch;
     int64_t base_step; /* step number of the device's clock */
     struct dg_cuda_cut cut;
+    struct dg_cuda_layers layers;
 };
 
 static inline struct dg_cuda *tables(const unda_solver *s)
@@ -139,6 +148,17 @@ void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host,
 /* Messages of a part are `more` times as long and once, from its next step on (ghosts.c). */
 unda_status dg_cuda_exchange_fill(unda_solver *s, double more);
 void dg_cuda_exchange_free(unda_solver *s);
+
+/* layer_cuda.c: lists and fills the arrays of layers; the pass over the elements [first, last) after a stage; what is done to
+ * buffers, done to their memory variables. */
+void layer_list(const unda_solver *s, struct dg_cuda *t);
+unda_status layer_fill(unda_solver *s, struct dg_cuda *t);
+void layer_free(struct dg_cuda *t);
+unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last);
+void layer_swap(unda_solver *s, int a, int b);
+unda_status layer_copy(unda_solver *s, int to, int from);
+unda_status layer_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                       const void *in);
 
 /* cuda_team.c */
 unda_status dg_cuda_run_team(unda_solver *team, int64_t num_step);

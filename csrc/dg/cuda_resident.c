@@ -161,6 +161,8 @@ static bool is_resident_there(const unda_solver *s, bool large, struct plan *pla
     /* products 2: kernel blocks alone has tensor cores multiply in float32 */
     if (s->options.precision == UNDA_FLOAT32 && kernel_part(&s->options, "products") == 2)
         return false;
+    if (dg_tables(s)->layers.given)
+        return false;
     return s->options.shape == UNDA_TET && !s->options.no_graph &&
            kernel_part(&s->options, "resident") != 1 && tile > 0 && (large || is_small(s, tile)) &&
            choose(s, tile, SHARED_BYTES, plan);
@@ -204,7 +206,12 @@ unda_status resident_plan(unda_solver *s)
              "resident is %d on several devices, expected 1 or nothing: a launch of many steps would wait "
              "for another one",
              *most);
-    bool pays = t->resident.asked || is_small(s, tile);
+    if (dg_tables(s)->layers.given && t->resident.asked)
+        FAIL(
+            UNDA_ERR_ARG,
+            "resident is %d and the mesh has absorbing layers, expected 1 or nothing: they follow each stage",
+            *most);
+    bool pays = !dg_tables(s)->layers.given && (t->resident.asked || is_small(s, tile));
     if (s->exchange || *most == 1 || !pays || s->options.no_graph || !gpu_launches_together(t->gpu) ||
         !choose(s, tile, device->shared_bytes, &t->resident.plan))
         *most = 1;

@@ -61,6 +61,7 @@ unda_status state_copy(unda_solver *s, int to, int from)
 {
     struct dg_cuda *t = tables(s);
     TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from], state_bytes(s, &t->plan)));
+    TRY(layer_copy(s, to, from));
     return gpu_sync(t->stream);
 }
 

@@ -101,6 +101,7 @@ unda_status dg_layers_count(struct dg *dg, const unda_mesh *mesh, const unda_lay
         any = any || layer[i].depth != 0;
     if (!any)
         return UNDA_OK;
+    l->given = true;
     TRY(check(layer));
     memcpy(l->side, layer, sizeof l->side);
     for (int64_t e = 0; mesh && e < mesh->num_owned; e++) {

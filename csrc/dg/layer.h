@@ -12,6 +12,7 @@ struct dg;
 /* Cells in layers, by ascending internal number, and their items: pairs of a cell and an axis along which it is stretched.
  * All in float64. */
 struct dg_layers {
+    bool given; /* there are any in the whole problem, of which this may be a part */
     unda_layer side[6];
     int64_t num_elem, num_item;
     int32_t *elem;    /* [num_elem] */
