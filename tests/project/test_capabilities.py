@@ -42,7 +42,7 @@ def mesh(shape, periodic):
 def source(name, physics, grid=False):
     f = unda.ricker(1.0)
     across = (1, 0, 0) if physics == "maxwell" else None
-    where = {"box": ((0.25,) * 3, (0.75,) * 3)} if grid else {"region": "upper"}
+    where = {"box": ((0.5,) * 3, (0.75,) * 3)} if grid else {"region": "upper"}
     return {
         "VolumeInjection": lambda: unda.VolumeInjection(MIDDLE, f),
         "PointForce": lambda: unda.PointForce(MIDDLE, f, (0, 0, 1)),
@@ -61,7 +61,7 @@ def build(method, physics, boundary, source_name, receiver, engine="cpu"):
                                       ) if boundary == "exact" else boundary  # fmt: skip
     more = {"device": engine, "threads": 1} if engine == "cpu" else {"device": engine}
     if method.startswith("FD"):
-        grid = unda.Grid((5, 5, 5), 0.25)
+        grid = unda.Grid((6, 6, 6), 0.25)
         sim = unda.FD(grid, medium, order=2, scheme=method.split()[1], boundary={"*": condition}, **more)
     else:
         periodic = boundary == "periodic"

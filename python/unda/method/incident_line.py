@@ -226,7 +226,8 @@ class IncidentLine:
         place = np.arange(self.num) + self._before
         for name in self.fields:
             offset = self._column._scheme.offset(name)
-            points = np.tile(np.array(grid.origin) + np.array(offset) * grid.spacing, (self.num, 1))
+            across = np.array(offset) * ~np.array(self._scene.flat)  # nothing varies along axes of one node
+            points = np.tile(np.array(grid.origin) + across * grid.spacing, (self.num, 1))
             points[:, axis] = grid.origin[axis] + (place + offset[axis]) * grid.spacing[axis]
             self._column.add_receivers(points, [name])
 

@@ -118,15 +118,19 @@ def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
     high = np.floor(grid.locate([upper])[0] + near).astype(int)
     last, ends = np.array(grid.shape) - 1, [True, True, True]
     for a, name in enumerate("xyz"):
-        layers = not all(isinstance(sim._sides[side], str) for side in SIDES[2 * a : 2 * a + 2])
+        sides = [sim._sides[side] for side in SIDES[2 * a : 2 * a + 2]]
+        layers = not all(isinstance(side, str) for side in sides)
+        # a node on a wall takes the scalar scheme's images of nodes as far inside as its taps reach outside
+        walls = [isinstance(side, str) and side != "periodic" for side in sides]
+        least = [half + (wall and sim.config["scheme"] == "scalar") for wall in walls]
         if low[a] <= 0 and high[a] >= last[a] and a != along and not layers:
             ends[a], low[a], high[a] = False, 0, last[a]
-        elif high[a] < low[a] + 1 or low[a] < half or high[a] > last[a] - half:
-            ends_at = [grid.origin[a] + i * grid.spacing[a] for i in (half, last[a] - half)]
+        elif high[a] < low[a] + 1 or low[a] < least[0] or high[a] > last[a] - least[1]:
+            from_, to = (grid.origin[a] + i * grid.spacing[a] for i in (least[0], last[a] - least[1]))
             raise ArgumentError(
                 f"box goes from {lower[a]:g} to {upper[a]:g} m along {name}; expected a cell or more, from "
-                f"{ends_at[0]:g} to {ends_at[1]:g} m: {half} nodes from the sides, as differences of order "
-                f"{2 * half} reach" + ("" if a == along else ", or all of an axis without layers")
+                f"{from_:g} to {to:g} m: {least[0]} and {least[1]} nodes from the sides, as differences of "
+                f"order {2 * half} reach" + ("" if a == along else ", or all of an axis without layers")
             )
     return _Box(tuple(low.tolist()), tuple(high.tolist()), tuple(ends))
 

@@ -75,9 +75,9 @@ class PlaneWave(Fixed):
         Names of walls; give this or `region`. The mesh is of one material.
     box : (lower, upper), each array_like of shape (3,), optional
         On a grid, two corners of the total field [m]: the nodes within, and the places between them. Half
-        the order of nodes or more are left on all sides, or the box reaches across an axis that has no
-        layers: periodic, or between walls that the wave alone meets. One material stands within half the
-        order + 1 nodes of its surface, without conduction; scatterers are inside.
+        the order of nodes are left on all sides or more (scalar, at walls one more), or the box reaches
+        across an axis that has no layers: periodic, or between walls that the wave alone meets. One material
+        stands within half the order + 1 nodes of its surface, without conduction; scatterers are inside.
     amplitude : float
         Factor of f.
 
