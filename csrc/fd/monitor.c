@@ -76,8 +76,7 @@ static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_wh
     bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
     m->batch = stays ? 1 : room < most ? room : most;
-    m->pairs = m->inside && m->batch == 1 && m->every == 1 && is_scalar &&
-               m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
+    m->pairs = m->inside && m->batch == 1 && m->every == 1 && is_scalar && (on_cpu || m->num_frequency == 0);
 }
 
 void fd_monitor_ways(const unda_solver_options *o, struct monitor *m)

@@ -112,8 +112,7 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     if (holds)
         a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
     else if (sample->num == 0)
-        memcpy(a->wave, sample->wave,
-               2 * (size_t)sample->num_frequency * (1 + sample->two) * sizeof *a->wave);
+        memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
     if (holds || sample->num == 0)
         TRY(gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
     return sample->num ? add_held(c, sample, a) : UNDA_OK;

@@ -2,8 +2,9 @@
  * Limited by memory: it reads values, and reads and writes their accumulators (a maximum is written only where it grows).
  * Kernel `monitor` has one thread a value, whose place tables give. Kernel `monitor_grid` is for boxes of grids: threads
  * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
- * given, accumulators take two samples while they are in registers, one after the other. Defines: REAL; GRID (1: nodes of a
- * grid, 0: tables); of elements LAYOUT. */
+ * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
+ * Kernel `monitor_held` adds several samples that are held. Defines: REAL; GRID (1: nodes of a grid, 0: tables); of elements
+ * LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
 #include LAYOUT
@@ -60,8 +61,8 @@ static __device__ __forceinline__ void add(const monitor_args &a, const long lon
         for (int v = 0; v < VALUES; v++) {
 #pragma unroll
             for (int n = 0; n < NUM; n++)
-                sum[v] = sum[v] + (a.statistic == MONITOR_SQUARES ? (double)p[n][v] : a.wave[n * num + k]) *
-                                      (double)p[n][v];
+                sum[v] =
+                    sum[v] + (a.statistic == MONITOR_SQUARES ? (double)p[n][v] : a.wave[k]) * (double)p[n][v];
             if (i[v] >= 0)
                 sums[i[v]] = sum[v];
         }

@@ -49,11 +49,13 @@ def test_every_step_may_be_a_sample(name):
     make, options, field = CASES[name]
     alone, sim = make(**options), make(**options)
     every, third = monitored(sim, field, 1), monitored(sim, field, 3)
+    one = sim.add_monitor(field, "dft", every=1, frequencies=FREQUENCIES[1:])  # is not held
     p, times = samples(alone, field, 1, 28)
     for num in (1, 4, 22):
         sim.step(num)
     compare(every, p, times, sim.dt)
     compare(third, p[::3], times[::3], 3 * sim.dt)
+    np.testing.assert_array_equal(one.values[0], every["dft"].values[1])
 
 
 @pytest.mark.parametrize("name", ["scalar", "scalar tiled float64", "elastic"])
