@@ -116,7 +116,7 @@ def settle(given: Any) -> None:
     given.boundary = {name: word for name, word in words.items() if word is not None}
     if outer:
         given.mesh, parents = extended(mesh, outer)
-        given.medium = _continued(medium, table, mesh, given.mesh, parents, given.degree)
+        given.medium = continued(medium, mesh, given.mesh, parents, given.degree)
 
 
 def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
@@ -143,12 +143,12 @@ def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
     return thickness
 
 
-def _continued(
-    medium: Medium, table: np.ndarray, old: Mesh, new: Mesh, parents: np.ndarray, degree: int
-) -> Medium:
+def continued(medium: Medium, old: Mesh, new: Mesh, parents: np.ndarray, degree: Any) -> Medium:
     """Return the medium of an extended mesh: materials are those of the cells beside, at nodes too."""
     if all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
         return medium
+    degree = integer("degree", degree, 1, MAX_DEGREE[old.shape])
+    table = medium._in_cells(old, degree)
     values = table[parents]
     if medium.per == "node":
         added = np.arange(old.num_elem, new.num_elem)
