@@ -203,8 +203,8 @@ def test_other_methods_and_assemblies_refuse_them():
         box = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex", periodic=(True, False, False))
         unda.SEM(box, medium, degree=2, boundary=layer | {"xmin": unda.Damping(thickness=0.1)})
     for given in (
-        {"width": 3, "thickness": 1.0}, {"f0": 3.0}, {"outside": False}, {"thickness": 1.0, "tag": 2},
-        {"thickness": -1.0}, {"thickness": 1.0, "R0": 2.0},
+        {"width": 3, "thickness": 1.0}, {"width": 3, "f0": 3.0}, {"outside": False}, {"thickness": -1.0},
+        {"thickness": 1.0, "tag": 2}, {"thickness": 1.0, "R0": 2.0},
     ):  # fmt: skip
         with pytest.raises(ArgumentError):
             unda.Damping(**given)
@@ -256,6 +256,11 @@ def test_layers_outside_are_those_of_the_extended_mesh_and_its_materials():
             assert (c[: mesh.num_elem, 0] == by_cell).all() and set(c.ravel()) <= set(by_cell)
         assert "DOF, damped within 1 m at xmin, 0.5 m at zmin" in repr(sim)
         assert sim.config["boundary"]["xmin"] == {"thickness": 1.0, "f0": 2.0, "outside": False}
+    usual = unda.SEM(
+        mesh, unda.Acoustic(rho=1.0, c=1.5), degree=2, device="cpu",
+        boundary={"xmin": unda.Damping(f0=3.0), "*": "free"},
+    )  # fmt: skip
+    assert usual.config["boundary"]["xmin"]["thickness"] == 1.0 and usual.mesh.lower == (-1.0, 0.0, 0.0)
 
 
 def test_cells_of_a_tag_are_a_layer():

@@ -37,7 +37,7 @@ class Damping:
         between 0 and 1: a smaller one absorbs more, and reflects more at the layer's front. By default FD
         0.01; SEM what returns least in all, 0.33 at one wavelength to 0.10 at four, without f0 that of two.
     thickness : float, optional
-        SEM: of the layer [m].
+        SEM: of the layer [m]; by default two wavelengths of the fastest wave at f0.
     f0 : float, optional
         SEM: main frequency of the waves [Hz], from which the default of R0 follows.
     tag : str or int, optional
@@ -77,18 +77,16 @@ class Damping:
     outside: bool = True
 
     def __post_init__(self) -> None:
-        on_mesh = self.thickness is not None or self.tag is not None
+        on_mesh = self.thickness is not None or self.tag is not None or self.f0 is not None
         if self.thickness is not None and self.tag is not None:
             raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
         if self.width is not None and on_mesh:
             raise ArgumentError(
-                f"width is {self.width}, thickness is {self.thickness}, tag is {self.tag!r}; expected one of "
-                "them: FD counts nodes, SEM metres"
+                f"width is {self.width}, thickness is {self.thickness}, f0 is {self.f0}, tag is "
+                f"{self.tag!r}; expected a width, of FD, or the others, of SEM"
             )
-        if (self.f0 is not None or not flag("outside", self.outside)) and not on_mesh:
-            raise ArgumentError(
-                f"f0 is {self.f0}, outside is {self.outside}; they go with a thickness or a tag, of SEM"
-            )
+        if not flag("outside", self.outside) and not on_mesh:
+            raise ArgumentError(f"outside is {self.outside}; it goes with a thickness, f0 or a tag, of SEM")
         if not on_mesh:
             width = 20 if self.width is None else self.width
             object.__setattr__(self, "width", integer("width", width, 1, 2**28))

@@ -70,7 +70,7 @@ def split(mesh: Mesh, boundary: Mapping[str, Any] | None) -> tuple[dict[str, Any
                 f"boundary {name!r} has {one!r}; expected unda.Damping(thickness=..): SEM has no matched "
                 "layer, and its layers are given in metres"
             )
-        if one.outside or one.tag is not None:
+        if one.outside or one.thickness is None:
             raise ArgumentError(
                 f"boundary {name!r} has {one!r} in many processes; expected a thickness and outside=False, "
                 "of a mesh that has the layer already: Mesh.extended"
@@ -101,17 +101,22 @@ def settle(given: Any) -> None:
         name: one for name, one in words.items()
         if isinstance(one, Damping) and one.width is None and name not in joined
     }  # fmt: skip
-    outer = {
-        name: float(one.thickness or 0.0) for name, one in ours.items() if one.outside and one.tag is None
-    }
+    if not ours:
+        return
+    table = medium._in_cells(mesh, integer("degree", given.degree, 1, MAX_DEGREE[mesh.shape]))
+    fastest = float(medium._speeds(table.reshape(-1, table.shape[-1])).max())
+    outer = {}
     for name, one in ours.items():
-        thickness = one.thickness if one.tag is None else _thickness(mesh, name, one.tag)
+        thickness = one.thickness or _WAVELENGTHS * fastest / (one.f0 or 1.0)
+        if one.tag is not None:
+            thickness = _thickness(mesh, name, one.tag)
+        elif one.outside:
+            outer[name] = thickness
         words[name] = Damping(thickness=thickness, R0=one.R0, f0=one.f0, outside=False)
-    if ours:
-        given.boundary = {name: word for name, word in words.items() if word is not None}
+    given.boundary = {name: word for name, word in words.items() if word is not None}
     if outer:
         given.mesh, parents = extended(mesh, outer)
-        given.medium = _continued(medium, mesh, given.mesh, parents, given.degree)
+        given.medium = continued(medium, mesh, given.mesh, parents, given.degree)
 
 
 def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
@@ -138,7 +143,7 @@ def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
     return thickness
 
 
-def _continued(medium: Medium, old: Mesh, new: Mesh, parents: np.ndarray, degree: Any) -> Medium:
+def continued(medium: Medium, old: Mesh, new: Mesh, parents: np.ndarray, degree: Any) -> Medium:
     """Return the medium of an extended mesh: materials are those of the cells beside, at nodes too."""
     if all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
         return medium

@@ -87,7 +87,7 @@ def extended(mesh: Any, layers: Mapping[str, float]) -> tuple[Any, np.ndarray]:
     return made, parts.parents
 
 
-def _owners(cells: np.ndarray, faces: np.ndarray) -> np.ndarray:
+def owners_of(cells: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return the cell that has each outer face."""
     table = FACES["tet" if cells.shape[1] == 4 else "hex"]
     all_faces = np.sort(cells[:, table].reshape(-1, table.shape[1]), axis=1)
@@ -104,7 +104,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
 def _pushed(parts: Parts, side: int, axis: int, out: int, thickness: float) -> Parts:
     """Return a mesh with a side's faces pushed outwards, in layers about as thick as the cells there."""
     here = parts.ids == side
-    faces, owners = parts.faces[here], _owners(parts.cells, parts.faces[here])
+    faces, owners = parts.faces[here], owners_of(parts.cells, parts.faces[here])
     height = np.ptp(parts.vertices[parts.cells[owners]][..., axis], axis=1)
     num = max(1, round(thickness / float(np.median(height))))
     old = np.unique(faces)
