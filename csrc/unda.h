@@ -380,6 +380,12 @@ typedef struct unda_solver_options {
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
     const unda_layer *layer;   /* DG: [6] absorbing layers at xmin xmax ymin ymax zmin zmax; NULL: none */
+    /* SEM: elements of absorbing layers, each once or not at all, and at their nodes the rate d [1/s] by which waves
+     * decay: u'' + 2 d u' in place of u'', of fluids chi'' + 2 d chi'. The scheme is stable for any d >= 0, with the
+     * same largest dt. Not with assembly "atomic". */
+    int64_t num_damped;
+    const int64_t *damped_elem; /* [num_damped] */
+    const double *damping;      /* [num_damped][num_node] */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
@@ -652,7 +658,8 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current.
  * SEM: rates force x y z [N], moment xx yy zz yz xz xy [N m] in solids, and last in fluids a volume [m3], per
  * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step; of a force
- * in a fluid its integral's integral over time: one that acts on solids and fluids is two sources. */
+ * in a fluid its integral's integral over time: one that acts on solids and fluids is two sources.
+ * FD also takes sources node by node, as the surface of a total field has them: see `node`. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */
@@ -662,6 +669,12 @@ typedef struct unda_source {
     int64_t num_source;   /* with first: 1 or more */
     const int64_t *first; /* [num_source + 1], the cells of source i are first[i] .. first[i + 1] - 1, one or
                              more; NULL: one source in all cells */
+    /* FD, with places and rates NULL: what a step adds to single nodes, whatever their material. Field field[i]
+     * of the state gains weight[i] times the amplitude at node[i] of the user's [nx][ny][nz]: when the pass that
+     * makes the field has ended. [num_cell] each; in each source fields ascend, and in each field nodes. */
+    const int64_t *node;
+    const int32_t *field;
+    const double *weight;
 } unda_source;
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_source *source, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
@@ -720,18 +733,28 @@ typedef enum unda_statistic {
     UNDA_FOURIER = 3  /* of each frequency f: sum p_k cos(2 pi f t_k), then - sum p_k sin(2 pi f t_k) */
 } unda_statistic;
 enum { UNDA_MAX_FREQUENCY = 128 };
+/* What a sample is of the fields q_0, q_1, q_2, numbers `field` to field + 2, which stand at the same places; computed in
+ * the solver's precision. */
+typedef enum unda_quantity {
+    UNDA_AS_IT_IS = 0,   /* q_0 */
+    UNDA_MINUS = 1,      /* -q_0 */
+    UNDA_MINUS_MEAN = 2, /* -(q_0 + q_1 + q_2) / 3: the pressure, of normal stresses */
+    UNDA_MAGNITUDE = 3   /* sqrt(q_0^2 + q_1^2 + q_2^2) */
+} unda_quantity;
 /* Sampled now (sample 0) and after every `every` steps, at t_k = time + lag; a call of unda_solver_step runs from sample to
- * sample. DG: values of nodes of cells; FD: of the user's nodes, images beyond walls among them. SEM has no monitors. */
+ * sample. DG: values of nodes of cells; FD: of the user's nodes, images beyond walls among them; SEM: of nodes of cells, kept
+ * once where cells share them. */
 typedef struct unda_monitor {
     int64_t size_bytes;
     int64_t every;
     int32_t field;     /* number of a field of the state */
     int32_t statistic; /* unda_statistic */
+    int32_t quantity;  /* unda_quantity */
     double lag;        /* time of the field less that of the solver [s] */
     int64_t num_frequency;
     const double *frequencies; /* [num_frequency] [Hz], with UNDA_FOURIER alone, copied */
     int64_t num_elem;
-    const int64_t *elem;      /* DG: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
+    const int64_t *elem;      /* DG, SEM: [num_elem], ascending, copied; NULL: all cells. FD: NULL */
     int64_t first[3], num[3]; /* FD: a box of the user's nodes */
 } unda_monitor;
 /* Takes sample 0. Its memory is added to host_bytes or device_bytes of unda_solver_info. Numbers count from 0 since monitors
@@ -743,8 +766,9 @@ UNDA_API unda_status unda_solver_clear_monitors(unda_solver *solver);
  * that were undone, until this. */
 UNDA_API unda_status unda_solver_restart_monitor(unda_solver *solver, int32_t index);
 /* first: the step of sample 0; num_sample: samples so far; [array][row][value] with 1 array, or 2 num_frequency with
- * UNDA_FOURIER: DG: [num_elem][num_node]; FD: [num x][num y][num z], of which planes that other processes have are left as
- * they are; float64 but maxima and minima, which are in the solver's precision. Any pointer may be NULL. */
+ * UNDA_FOURIER: DG, SEM: [num_elem][num_node]; FD: [num x][num y][num z]. Planes that other processes have, and cells that do
+ * not have the field, are left as they are. float64 but maxima and minima, which are in the solver's precision. Any pointer
+ * may be NULL. */
 UNDA_API unda_status unda_solver_read_monitor(unda_solver *solver, int32_t index, int64_t *first,
                                               int64_t *num_sample, void *values);
 /* Puts back what unda_solver_read_monitor gave, all of it or planes and elements of this process. */

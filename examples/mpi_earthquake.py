@@ -39,7 +39,7 @@ def earthquake(mesh, degree, until, comm=None):
     medium = unda.Elastic(rho=layered(RHO), vp=layered(VP), vs=layered(VS))
     boundary = {"zmax": "free", "*": "absorbing"}
     sim = unda.DG(mesh, medium, degree=degree, boundary=boundary, device="cpu", comm=comm)
-    rate = unda.ricker(2.0)  # no permanent slip: all energy leaves in waves
+    rate = unda.ricker(1.5)  # no permanent slip: all energy leaves in waves
     sim.add_source(unda.MomentTensor(HYPOCENTRE, rate.integral, SLIP))
     x = np.linspace(200, 3800, 19)
     stations = sim.add_receivers(
@@ -68,7 +68,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    height, degree, until = (500.0, 2, 0.6) if quick else (250.0, 3, 2.0)
+    height, degree, until = (500.0, 2, 0.6) if quick else (250.0, 3, 2.4)
     comm = MPI.COMM_WORLD
     sim, stations = earthquake(lambda: make_mesh(height), degree, until, comm)
     energy = sim.energy()  # of the whole, in each process

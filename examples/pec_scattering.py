@@ -23,7 +23,7 @@ MESH = unda.datasets.path("pec_sphere.msh")
 RADIUS, SIZE = 1.0, 3.0  # of the sphere [m]; wavenumber times radius
 FREQUENCY = SIZE / RADIUS / (2 * np.pi)  # in units where light goes one metre a second
 VACUUM = unda.Maxwell(eps=1.0, mu=1.0)
-PULSE = unda.ricker(FREQUENCY)
+PULSE = unda.ricker(0.75 * FREQUENCY)  # of whose spectrum the cells resolve all
 CUTS = {"E plane": 0.0, "H plane": np.pi / 2}  # angle from the polarization
 
 
@@ -49,7 +49,7 @@ def simulate(path, degree):
     rec = sim.add_receivers(around.points, sim.fields, every=4)
     sim.run(until=4.2)
     snapshot = sim.t, *total_field(sim, wave)
-    sim.run(until=14.0)
+    sim.run(until=15.0)
     return sim, around, rec, snapshot
 
 

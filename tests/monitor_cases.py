@@ -43,6 +43,25 @@ def elastic_grid(**options):
     return grid_case("staggered", medium=medium, boundary=boundary, **options)
 
 
+def sem_case(medium="acoustic", dtype="float32", cells=(3, 2, 2), degree=3, **options):
+    """Spectral elements; "both": a fluid above a solid."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=cells, shape="hex", perturb=0.1)
+    above = mesh.centroids[:, 2] > 0.5
+    given = {
+        "acoustic": unda.Acoustic(rho=1.0, c=1.0),
+        "elastic": unda.Elastic(rho=1.0, vp=1.0, vs=0.6),
+        "both": unda.Elastic(rho=1.0, vp=1.0, vs=np.where(above, 0.0, 0.6)),
+    }[medium]
+    sim = unda.SEM(mesh, given, degree=degree, dtype=dtype, dt=0.01, boundary={"*": "free"}, **options)
+    place = (0.3, 0.4, 0.6)
+    sim.add_source(
+        unda.PointForce(place, f=PULSE, direction=(1.0, 2.0, 3.0))
+        if medium == "elastic"
+        else unda.VolumeInjection(place, f=PULSE)
+    )
+    return sim
+
+
 #: {name: (function, its arguments, a field)}
 CASES = {
     "tet": (mesh_case, {"shape": "tet"}, "p"),
@@ -54,6 +73,9 @@ CASES = {
     "staggered": (grid_case, {"scheme": "staggered"}, "vx"),
     "elastic": (elastic_grid, {}, "vz"),
     "elastic float64": (elastic_grid, {"dtype": "float64"}, "sxy"),
+    "sem": (sem_case, {}, "p"),
+    "sem solid float64": (sem_case, {"medium": "elastic", "dtype": "float64"}, "vz"),
+    "sem in parts": (sem_case, {"medium": "elastic", "device": ["cpu"] * 2}, "uy"),
 }
 
 

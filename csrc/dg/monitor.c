@@ -10,13 +10,8 @@
 
 static unda_status check(const unda_monitor *given, int num_field, int64_t num_elem)
 {
-    if (given->field < 0 || given->field >= num_field)
-        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, num_field - 1);
-    for (int64_t i = 0; given->elem && i < given->num_elem; i++)
-        if (given->elem[i] < 0 || given->elem[i] >= num_elem || (i && given->elem[i] <= given->elem[i - 1]))
-            FAIL(UNDA_ERR_ARG, "monitor: cell number %lld is %lld, expected cells within 0..%lld that ascend",
-                 (long long)i, (long long)given->elem[i], (long long)num_elem - 1);
-    return UNDA_OK;
+    TRY(monitor_check_field(given, num_field));
+    return monitor_check_elem(given, num_elem);
 }
 
 /* The rows of part p, of which owner and local say which elements it has; NULL: all of them. */
@@ -74,10 +69,10 @@ unda_status dg_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
                                 const struct monitor_sample *sample)
 {
     const unda_solver *s = piece->part;
-    struct monitor_view view = {.base = (uintptr_t)dg_cpu_tables(s)->buffer[BUF_Q],
-                                .value = dg_cpu_place(s, 0, m->field),
-                                .stride = {dg_num_value(s)},
-                                .step = dg_cpu_place(s, 1, 0)};
+    struct monitor_view view = {.stride = {dg_num_value(s)}, .step = dg_cpu_place(s, 1, 0)};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        view.base[i] = (uintptr_t)dg_cpu_tables(s)->buffer[BUF_Q] +
+                       (uintptr_t)(dg_cpu_place(s, 0, m->field + i) * s->real_bytes);
     monitor_cpu_take(piece, &view, sample);
     return UNDA_OK;
 }
@@ -86,7 +81,7 @@ unda_status dg_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     struct gpu_defines defines = {.num = 0};
     plan_define(piece->part, &tables(piece->part)->plan, &defines);
-    return cuda_monitor_new(m, piece, tables(piece->part)->gpu, tables(piece->part)->stream, &defines);
+    return cuda_monitor_new(m, piece, tables(piece->part)->gpu, tables(piece->part)->stream, &defines, false);
 }
 
 unda_status dg_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
@@ -94,7 +89,7 @@ unda_status dg_cuda_monitor_take(const struct monitor *m, const struct monitor_p
 {
     const unda_solver *s = piece->part;
     const struct space *space = &dg_tables(s)->space;
-    struct monitor_args args = {.q = POINTER(tables(s)->buffer[BUF_Q]),
+    struct monitor_args args = {.q = {POINTER(tables(s)->buffer[BUF_Q])},
                                 .total = space_num_total(space) * space->num_node,
                                 .field = m->field,
                                 .num_field = dg_tables(s)->physics->num_field};

@@ -387,19 +387,31 @@ struct fd_tap {
     struct fd_product product;
     double rates[FD_MAX_RATE];
 };
-struct fd_source {
-    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin */
-    bool drives;                     /* some node gains something */
-    double most;                     /* that a unit of amplitude adds to a field */
-    struct fd_tap tap[];
-};
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
     double weight;
 };
+struct fd_source {
+    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin, or the pairs */
+    bool drives;                     /* some node gains something */
+    double most;                     /* that a unit of amplitude adds to a field */
+    struct fd_pair *pair;            /* behind the struct, of a source node by node: ascending; NULL: taps */
+    struct fd_tap tap[];
+};
 /* Calls `take` for each source with what a unit of its amplitude adds to nodes of field f, each node once. */
 typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
 unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
+/* The same of one source and plane x alone; value[which][i]: materials in planes x and x + 1, [total y][total z], where
+ * they vary. Returns their number. */
+struct fd_plane_materials {
+    double *value[FD_MAX_MATERIAL][2];
+};
+int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                        const struct fd_plane_materials *materials, struct fd_pair *pair);
+/* At most how many nodes of plane x a source reaches; then each node whose material counts for these. */
+int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x);
+void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                             void (*take)(void *of, int64_t node), void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 double fd_source_most(const void *source);
 
@@ -466,12 +478,18 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
 unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+/* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at
+ * the present one. */
+int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most);
+unda_status fd_cuda_sample(unda_solver *s);
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece);
 unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample);
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece);
-/* Samples, if they are due at a step of the call, of rows [begin, end) of plane x of the scalar scheme's p. */
-void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end);
+/* Samples, if they are due at a step of the call, of rows [begin, end) of plane x, of `num` fields from `first` on; array:
+ * theirs; earlier: that of one field a step before, or NULL. */
+void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int first, int num, int64_t step,
+                   int64_t x, int64_t begin, int64_t end);
 
 /* material.c: unda_solver_set_material; refuses to go on where the material of some planes is missing. */
 unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material);

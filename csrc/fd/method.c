@@ -275,10 +275,11 @@ static unda_status rest(unda_solver *s)
 #define FD_METHOD                                                                                            \
     .name = "FD", .sizes = sizes, .prepare = prepare, .destroy = destroy, .info = info,                      \
     .num_time = num_time, .times = times, .move = fd_move, .sources_new = fd_sources_new,                    \
-    .source_free = array_free, .source_most = fd_source_most, .points_check = fd_points_check,               \
-    .points_new = fd_points_new, .points_free = fd_points_free, .sample = fd_sample,                         \
-    .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest, .array_shape = fd_array_shape,        \
-    .set_material = fd_set_material, .medium_dt = medium_dt, .monitor = fd_monitor
+    .takes_nodes = true, .source_free = array_free, .source_most = fd_source_most,                           \
+    .points_check = fd_points_check, .points_new = fd_points_new, .points_free = fd_points_free,             \
+    .sample = fd_sample, .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest,                  \
+    .array_shape = fd_array_shape, .set_material = fd_set_material, .medium_dt = medium_dt,                  \
+    .monitor = fd_monitor
 static const struct method team = {FD_METHOD,           .engine = fd_slabs_engine, .create = create_team,
                                    .energy = fd_energy, .member = fd_slabs_member, .forecast = forecast_team};
 static const struct method rank = {FD_METHOD,

@@ -11,8 +11,13 @@
 
 static unda_status check(const struct fd *fd, const unda_monitor *given)
 {
-    if (given->field < 0 || given->field >= fd->num_field)
-        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, fd->num_field - 1);
+    TRY(monitor_check_field(given, fd->num_field));
+    for (int i = 1; i < monitor_num_field(given->quantity); i++)
+        for (int a = 0; a < 3; a++)
+            if (fd->field[given->field + i].half[a] != fd->field[given->field].half[a])
+                FAIL(UNDA_ERR_ARG,
+                     "monitor: fields %d and %d stand half a cell apart, expected the same places",
+                     given->field, given->field + i);
     for (int a = 0; a < 3; a++)
         if (given->first[a] < 0 || given->num[a] < 1 || given->first[a] > fd->axis[a].num - given->num[a])
             FAIL(UNDA_ERR_ARG,
@@ -60,10 +65,31 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* The scalar scheme's CPU kernels: rows are in the cache when they are made. */
+/* Where steps need not end at samples: on the CPU, where rows are in the cache when they are made, and one CUDA device, on
+ * which samples are launches among those of steps. */
 static bool samples_inside(const unda_solver *s)
 {
-    return !fd_tables(s)->physics && s->options.device == UNDA_DEVICE_CPU;
+    return s->options.device == UNDA_DEVICE_CPU || (fd_tables(s)->num_slab == 0 && !fd_cpu(s));
+}
+
+/* The scalar scheme's levels of this step and the last one are both there. */
+/* Samples of a Fourier transform that are held: each that is not added at once spares 32 bytes a node and frequency, for 8
+ * or 16. Rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one
+ * frequency. */
+static int32_t batch_of(const unda_solver *s, const struct monitor *m)
+{
+    int32_t most = s->real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
+    bool scalar_cpu = s->options.device == UNDA_DEVICE_CPU && !fd_tables(s)->physics;
+    if (scalar_cpu && m->num_frequency == 1)
+        return 1;
+    int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
+    return room < most ? room : most;
+}
+
+static bool takes_pairs(const unda_solver *s, const struct monitor *m)
+{
+    return m->inside && m->batch == 1 && m->every == 1 && !fd_tables(s)->physics &&
+           m->num_frequency <= UNDA_MAX_FREQUENCY / 2;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -72,6 +98,8 @@ unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *gi
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
     m->inside = samples_inside(s);
+    m->batch = batch_of(s, m);
+    m->pairs = takes_pairs(s, m);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];
     TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));
@@ -86,31 +114,63 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
                                 const struct monitor_sample *sample)
 {
     const struct fd_cpu *t = fd_cpu(piece->part);
-    struct monitor_view view = {.base = (uintptr_t)t->array[m->field],
-                                .value = t->origin,
-                                .stride = {t->stride[0], t->stride[1]},
-                                .step = 1};
+    struct monitor_view view = {.value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        view.base[i] = (uintptr_t)t->array[m->field + i];
     monitor_cpu_take(piece, &view, sample);
     return UNDA_OK;
 }
 
-void fd_cpu_sample(unda_solver *s, const void *array, int64_t step, int64_t x, int64_t begin, int64_t end)
+/* The places of an axis ascend by one, but that the last one may be an image of one before. */
+static bool has_image(const int64_t *place, int32_t num)
+{
+    return place[0] < 0 || place[num - 1] != place[0] + num - 1;
+}
+
+static int64_t magnitude(int64_t place)
+{
+    return place < 0 ? ~place : place;
+}
+
+/* Rows [begin, end) of y of the piece's values at number i of x. */
+static void sample_plane(const struct monitor_piece *piece, const struct monitor_view *view,
+                         const struct monitor_sample *sample, int64_t i, int64_t begin, int64_t end)
+{
+    int32_t num = piece->num_axis[1];
+    const int64_t *y = piece->place + piece->num_axis[0];
+    bool image = has_image(y, num);
+    int64_t first = y[0], behind = first + num - image, last = magnitude(y[num - 1]);
+    monitor_cpu_rows(piece, view, sample, i, (begin > first ? begin : first) - first,
+                     (end < behind ? end : behind) - first);
+    if (image && last >= begin && last < end)
+        monitor_cpu_rows(piece, view, sample, i, num - 1, num);
+}
+
+void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int first, int num, int64_t step,
+                   int64_t x, int64_t begin, int64_t end)
 {
     const unda_solver *whole = fd_whole(s);
     const struct fd_cpu *t = fd_cpu(s);
     struct monitor_view view = {
-        .base = (uintptr_t)array, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
+        .earlier = (uintptr_t)earlier, .value = t->origin, .stride = {t->stride[0], t->stride[1]}, .step = 1};
     for (int32_t i = 0; i < whole->num_monitor; i++) {
         const struct monitor *m = whole->monitors[i];
         struct monitor_sample sample;
-        if (!monitor_due(whole, m, step, &sample))
+        if (m->field < first || m->field >= first + num || !monitor_due(whole, m, step, &sample))
             continue;
+        for (int k = 0; k < monitor_num_field(m->quantity); k++)
+            view.base[k] = (uintptr_t)array[m->field - first + k];
         for (int32_t k = 0; k < m->num_piece; k++) {
             const struct monitor_piece *piece = &m->piece[k];
-            int64_t first = piece->place[piece->num_axis[0]], last = first + piece->num_axis[1];
-            if (piece->part == s && x >= piece->place[0] && x < piece->place[0] + piece->num_axis[0])
-                monitor_cpu_rows(piece, &view, &sample, x - piece->place[0],
-                                 (begin > first ? begin : first) - first, (end < last ? end : last) - first);
+            int32_t num_x = piece->num_axis[0];
+            bool image = has_image(piece->place, num_x);
+            int64_t at = x - piece->place[0];
+            if (piece->part != s)
+                continue;
+            if (at >= 0 && at < num_x - image)
+                sample_plane(piece, &view, &sample, at, begin, end);
+            if (image && magnitude(piece->place[num_x - 1]) == x)
+                sample_plane(piece, &view, &sample, num_x - 1, begin, end);
         }
     }
 }
@@ -121,18 +181,48 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
     return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
-                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines);
+                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, true);
+}
+
+static unda_status take(const struct monitor *m, const struct monitor_piece *piece,
+                        const struct monitor_sample *sample)
+{
+    const struct fd_cuda *t = fd_cuda(piece->part);
+    struct monitor_args args = {.stride = {t->plane, t->pitch}};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        args.q[i] = POINTER(fd_cuda_origin(piece->part, t->array[m->field + i]));
+    if (sample->two)
+        args.earlier = POINTER(fd_cuda_origin(piece->part, t->array[FD_PREVIOUS]));
+    return cuda_monitor_take(piece, sample, &args);
 }
 
 unda_status fd_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample)
 {
-    const struct fd_cuda *t = fd_cuda(piece->part);
-    struct monitor_args args = {.q = POINTER(fd_cuda_origin(piece->part, t->array[m->field])),
-                                .stride = {t->plane, t->pitch}};
     if (fd_cpu(piece->part))
         return fd_cpu_monitor_take(m, piece, sample);
-    TRY(cuda_monitor_take(piece, sample, &args));
+    TRY(take(m, piece, sample));
     /* neighbours may write to planes that slabs share as soon as their own next steps do */
-    return fd_tables(piece->part)->whole ? gpu_sync(t->stream) : UNDA_OK;
+    return fd_tables(piece->part)->whole ? gpu_sync(fd_cuda(piece->part)->stream) : UNDA_OK;
+}
+
+int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        int64_t left = m->every - (s->step - m->first) % m->every;
+        most = m->inside && left < most ? left : most;
+    }
+    return most;
+}
+
+unda_status fd_cuda_sample(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        const struct monitor *m = s->monitors[i];
+        struct monitor_sample sample;
+        for (int32_t k = 0; k < m->num_piece && monitor_due(s, m, s->step, &sample); k++)
+            TRY(take(m, &m->piece[k], &sample));
+    }
+    return UNDA_OK;
 }

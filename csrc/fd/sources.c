@@ -169,7 +169,17 @@ static int64_t list_reach(const struct fd *fd, const struct reach *r, int64_t *n
     return num;
 }
 
-/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach. */
+/* Whether the materials are the same everywhere: then a gain depends on sides alone. */
+static bool is_same(const struct fd *fd)
+{
+    bool same = true;
+    for (int which = 0; which < fd->num_material; which++)
+        same = same && !fd->varies[which];
+    return same;
+}
+
+/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach, unless they
+ * are the same everywhere. */
 static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, const struct reach *r,
                         const double *values, int64_t stride, struct fd_pair *pair)
 {
@@ -179,6 +189,11 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
     int64_t num = 0;
     int free[3][POINT_WIDTH], corner[8], offset[8], num_corner = 0;
     fd_corners material = {{0}};
+    bool same = is_same(fd), known[8] = {false};
+    double gain[8];
+    for (int c = 0; c < 8; c++)
+        for (int which = 0; which < fd->num_material && same; which++)
+            material[c][which] = fd->material_first[which];
     for (int c = 0; c < 8; c++)
         if ((c & ~(half[0] | half[1] << 1 | half[2] << 2)) == 0) {
             offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
@@ -191,14 +206,18 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
     for (int i = 0; i < r->num[0]; i++)
         for (int j = 0; j < r->num[1]; j++) {
             int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
-            const double *at = values + (i * r->all[1] + j) * r->all[2];
+            const double *at = same ? NULL : values + (i * r->all[1] + j) * r->all[2];
             for (int k = 0; k < r->num[2]; k++) {
                 double weight = r->weight[0][i] * r->weight[1][j] * r->weight[2][k] / volume;
-                for (int c = 0; c < num_corner; c++)
+                int sides = free[0][i] | free[1][j] | free[2][k];
+                for (int c = 0; c < num_corner && !same; c++)
                     for (int which = 0; which < fd->num_material; which++)
                         material[corner[c]][which] = at[which * stride + offset[c] + k];
-                weight *= fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates,
-                                           free[0][i] | free[1][j] | free[2][k]);
+                if (!same || !known[sides])
+                    gain[sides] = fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f,
+                                                   tap->rates, sides);
+                known[sides] = true;
+                weight *= gain[sides];
                 if (weight != 0) /* else the source does not drive this field there */
                     pair[num++] = (struct fd_pair){row + r->node[2][k], weight};
             }
@@ -241,7 +260,7 @@ static int64_t source_reach(const struct fd *fd, int f, const struct fd_source *
 {
     struct reach reach;
     int64_t count = 0;
-    for (int32_t i = source->first[f]; i < source->first[f + 1]; i++)
+    for (int32_t i = source->first[f]; i < source->first[f + 1] && !source->pair; i++)
         count += find_reach(fd, &source->tap[i].product, &reach);
     return count;
 }
@@ -255,12 +274,13 @@ static unda_status gather_materials(unda_solver *s, int f, int64_t first, int64_
     int64_t count = 0;
     for (*end = first; *end < num && count + source_reach(fd, f, sources[*end]) <= w->room; ++*end) {
         const struct fd_source *source = sources[*end];
-        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material; i++) {
+        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material && !source->pair;
+             i++) {
             find_reach(fd, &source->tap[i].product, &reach);
             count += list_reach(fd, &reach, w->node + count);
         }
     }
-    for (int which = 0; which < fd->num_material; which++) {
+    for (int which = 0; which < fd->num_material && count; which++) {
         double *value = w->value + which * w->room;
         if (fd->varies[which])
             TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, count, w->node, value));
@@ -278,18 +298,22 @@ unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sou
     struct reach reach;
     for (int64_t i = 0; i < num && w.room < MAX_REACH; i++)
         w.room += source_reach(fd, f, sources[i]);
-    if (w.room == 0)
-        return UNDA_OK;
     w.room = w.room < MAX_REACH ? w.room : MAX_REACH;
     TRY(array_own(&owned, &w.node, w.room, sizeof *w.node, "sources"));
     TRY(array_own(&owned, &w.value, fd->num_material * w.room, sizeof *w.value, "sources"));
-    TRY(array_own(&owned, &w.pair, MAX_TAP * POINT_NODES, sizeof *w.pair, "sources"));
+    TRY(array_own(&owned, &w.pair, w.room ? MAX_TAP * POINT_NODES : 0, sizeof *w.pair, "sources"));
     for (int64_t first = 0, end; first < num; first = end) {
         TRY(gather_materials(s, f, first, num, sources, &w, &end));
         const double *value = w.value;
         for (int64_t i = first; i < end; i++) {
             const struct fd_source *source = sources[i];
             int64_t count = 0;
+            if (source->pair) {
+                count = source->first[f + 1] - source->first[f];
+                if (count)
+                    TRY(take(of, i, count, source->pair + source->first[f]));
+                continue;
+            }
             for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
                 int64_t all = find_reach(fd, &source->tap[n].product, &reach);
                 count += multiply(fd, f, &source->tap[n], &reach, value, w.room, w.pair + count);
@@ -302,6 +326,104 @@ unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sou
         }
     }
     return UNDA_OK;
+}
+
+/* ---- plane by plane ---- */
+
+/* Of a source node by node: those of plane x. */
+static struct fd_range pairs_in(const struct fd *fd, int f, const struct fd_source *source, int64_t x)
+{
+    int64_t plane = fd->axis[1].total * fd->axis[2].total, ends[2];
+    for (int end = 0; end < 2; end++) {
+        int64_t low = source->first[f], high = source->first[f + 1];
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (source->pair[middle].node < (x + end) * plane)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ends[end] = low;
+    }
+    return (struct fd_range){ends[0], ends[1] - ends[0]};
+}
+
+/* The part of a tap's reach in plane x, and, of a field half a cell on, in the one behind; false: none. */
+static bool find_plane(const struct fd *fd, const struct fd_product *p, int64_t x, struct reach *r)
+{
+    int at = 0;
+    while (at < POINT_WIDTH && !(p->weight[0][at] != 0 && p->node[0][at] == x))
+        at++;
+    if (at == POINT_WIDTH)
+        return false;
+    find_reach(fd, p, r);
+    r->weight[0][0] = p->weight[0][at];
+    r->node[0][0] = (int32_t)x;
+    r->node[0][1] = (int32_t)((x + 1) % fd->axis[0].total);
+    r->num[0] = 1;
+    r->all[0] = fd->field[p->field].half[0] ? 2 : 1;
+    return true;
+}
+
+static int64_t num_weight(const double *weight)
+{
+    int64_t num = 0;
+    for (int i = 0; i < POINT_WIDTH; i++)
+        num += weight[i] != 0;
+    return num;
+}
+
+int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x)
+{
+    int64_t num = 0;
+    if (source->pair)
+        return pairs_in(fd, f, source, x).num;
+    for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+        const struct fd_product *p = &source->tap[n].product;
+        for (int i = 0; i < POINT_WIDTH; i++)
+            if (p->weight[0][i] != 0 && p->node[0][i] == x)
+                num += num_weight(p->weight[1]) * num_weight(p->weight[2]);
+    }
+    return num;
+}
+
+void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                             void (*take)(void *of, int64_t node), void *of)
+{
+    struct reach r;
+    int64_t node[2 * 4 * POINT_WIDTH * POINT_WIDTH];
+    for (int32_t n = source->first[f]; n < source->first[f + 1] && !source->pair; n++)
+        if (find_plane(fd, &source->tap[n].product, x, &r))
+            for (int64_t i = list_reach(fd, &r, node); i-- > 0;)
+                take(of, node[i]);
+}
+
+int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
+                        const struct fd_plane_materials *materials, struct fd_pair *pair)
+{
+    enum { MOST = 2 * 4 * POINT_WIDTH * POINT_WIDTH };
+    double value[FD_MAX_MATERIAL][MOST];
+    struct reach r;
+    int64_t count = 0;
+    if (source->pair) {
+        struct fd_range own = pairs_in(fd, f, source, x);
+        memcpy(pair, source->pair + own.first, (size_t)own.num * sizeof *pair);
+        return own.num;
+    }
+    for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+        if (!find_plane(fd, &source->tap[n].product, x, &r))
+            continue;
+        for (int which = 0; which < fd->num_material && !is_same(fd); which++)
+            for (int i = 0, at = 0; i < r.all[0]; i++)
+                for (int j = 0; j < r.all[1]; j++)
+                    for (int k = 0; k < r.all[2]; k++, at++)
+                        value[which][at] =
+                            fd->varies[which]
+                                ? materials->value[which][i][r.node[1][j] * fd->axis[2].total + r.node[2][k]]
+                                : fd->material_first[which];
+        count += multiply(fd, f, &source->tap[n], &r, value[0], MOST, pair + count);
+    }
+    return source->first[f + 1] - source->first[f] > 1 ? merge(pair, count) : count;
 }
 
 /* ---- all that are given ---- */
@@ -321,6 +443,71 @@ static unda_status take_most(void *of, int64_t i, int64_t num, const struct fd_p
     source->drives = true;
     source->most = fmax(source->most, most);
     return fd_check_range(given->fd, "what a unit of the source adds to fields", 1, &most);
+}
+
+/* ---- sources node by node ---- */
+
+/* The place of one of the user's nodes. */
+static int64_t place_of(const struct fd *fd, int64_t node)
+{
+    const struct fd_axis *axis = fd->axis;
+    int64_t x = node / axis[2].num / axis[1].num, y = node / axis[2].num % axis[1].num;
+    return ((x + axis[0].first) * axis[1].total + y + axis[1].first) * axis[2].total + node % axis[2].num +
+           axis[2].first;
+}
+
+static unda_status check_node(const struct fd *fd, const unda_source *given, int64_t first, int64_t i)
+{
+    int64_t num = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
+    int32_t f = given->field[i];
+    if (f < 0 || f >= fd->num_field || given->node[i] < 0 || given->node[i] >= num ||
+        !isfinite(given->weight[i]))
+        FAIL(UNDA_ERR_ARG,
+             "node[%lld] of the source is %lld, its field %d, its weight %g, expected 0..%lld, 0..%d, a "
+             "finite "
+             "number",
+             (long long)i, (long long)given->node[i], f, given->weight[i], (long long)num - 1,
+             fd->num_field - 1);
+    if (i > first &&
+        (f < given->field[i - 1] || (f == given->field[i - 1] && given->node[i] <= given->node[i - 1])))
+        FAIL(UNDA_ERR_ARG,
+             "node[%lld] of the source is %lld of field %d, after node %lld of field %d; expected ascending "
+             "fields, and nodes in each",
+             (long long)i, (long long)given->node[i], f, (long long)given->node[i - 1], given->field[i - 1]);
+    return UNDA_OK;
+}
+
+/* Cells [first, end) of those given. */
+static unda_status new_pairs(const struct fd *fd, const unda_source *given, int64_t first, int64_t end,
+                             void **out)
+{
+    struct fd_source *source;
+    int64_t num = end - first;
+    for (int64_t i = first; i < end; i++)
+        TRY(check_node(fd, given, first, i));
+    TRY(array_try(&source, 1, (int64_t)sizeof *source + num * (int64_t)sizeof *source->pair, "source"));
+    *out = source;
+    source->pair = (struct fd_pair *)(source + 1);
+    source->drives = true;
+    for (int64_t i = first; i < end; i++) {
+        source->first[given->field[i] + 1] = (int32_t)(i - first + 1);
+        source->pair[i - first] = (struct fd_pair){place_of(fd, given->node[i]), given->weight[i]};
+        source->most = fmax(source->most, fabs(given->weight[i]));
+    }
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        source->first[f + 1] =
+            source->first[f + 1] > source->first[f] ? source->first[f + 1] : source->first[f];
+    return source->most == 0
+               ? UNDA_OK
+               : fd_check_range(fd, "what a unit of the source adds to fields", 1, &source->most);
+}
+
+static unda_status new_nodes(unda_solver *s, void **out, const unda_source *given)
+{
+    for (int64_t i = 0; i < source_count(given); i++)
+        TRY(new_pairs(fd_tables(s), given, given->first ? given->first[i] : 0,
+                      given->first ? given->first[i + 1] : given->num_cell, &out[i]));
+    return UNDA_OK;
 }
 
 static unda_status check_sources(unda_solver *s, void **sources, const unda_source *given)
@@ -345,6 +532,8 @@ unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
     int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
     SCRATCH double(*rates)[FD_MAX_RATE] = NULL;
     SCRATCH struct fd_product *row = NULL;
+    if (given->node)
+        return new_nodes(s, out, given);
     if (given->num_cell != num)
         FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
              (long long)given->num_cell);

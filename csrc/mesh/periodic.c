@@ -3,6 +3,8 @@
  * Next: mesh.c, which sorts each element's vertices by the representatives found here. */
 #include "internal.h"
 
+#include "vector.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -24,8 +26,9 @@ static void add_face(struct side *side, const struct unda_mesh *mesh, const int6
     int count = mesh->table->num_face_vertex;
     for (int i = 0; i < count; i++) {
         int64_t a = vertices[i], b = vertices[(i + 1) % count];
-        const double *x = mesh->vertices + 3 * a, *y = mesh->vertices + 3 * b;
-        double length = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
+        double edge[3], length;
+        subtract(mesh->vertices + 3 * a, mesh->vertices + 3 * b, edge);
+        length = norm(edge);
         side->shortest = fmin(side->shortest, length);
         side->edge[a] = side->edge[a] > 0 ? fmin(side->edge[a], length) : length;
         side->edge[b] = side->edge[b] > 0 ? fmin(side->edge[b], length) : length;

@@ -4,6 +4,7 @@
 
 #include "../base/parallel.h"
 #include "../solver/kernel.h"
+#include "monitor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static struct sem_cpu *tables(const unda_solver *s)
 /* ---- points ---- */
 
 /* So many samples one thread takes, while the others still spin. */
-enum { FEW_SAMPLES = 8 };
+enum { FEW_SAMPLES = 8, FEW_SOURCES = 1000 };
 
 /* After a step: the receivers that are due. */
 static unda_status record_due(unda_solver *s, void *of)
@@ -40,60 +41,113 @@ static unda_status record_due(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
-/* What a source adds to an unknown; is_late: of a node that no other part has. */
-struct part {
-    int64_t at;
-    int32_t source;
-    bool is_late;
-    double value;
-};
-
-static int by_unknown(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    if (x->is_late != y->is_late)
-        return x->is_late ? 1 : -1;
-    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
-                          : (x->source > y->source) - (x->source < y->source);
-}
-
-/* Which parts are of nodes of other parts of the mesh. */
-static unda_status find_late(const unda_solver *s, int kind, struct part *part, int64_t num)
+/* Sources [begin, end) on unknowns of a region: counts[unknown] counts them or, once that is the place of the next one,
+ * lists them in the order of sources. */
+static void each_part(const unda_solver *s, int kind, int32_t begin, int32_t end, int64_t *counts,
+                      struct sem_cpu_sources *list)
 {
     const struct sem *sem = sem_tables(s);
-    const struct sem_cut_region *c = sem->cut ? &sem->cut->region[kind] : NULL;
-    SCRATCH bool *is_shared = NULL;
-    TRY(array_try(&is_shared, c ? sem->region[kind].num_node : 0, sizeof *is_shared, "sources"));
-    for (int64_t i = 0; c && i < c->num; i++)
-        is_shared[c->node[i]] = true;
-    for (int64_t i = 0; i < num; i++)
-        part[i].is_late = !c || !is_shared[part[i].at / sem->region[kind].dim];
+    for (int32_t i = begin; i < end; i++) {
+        const struct sem_source *source = s->sources[i];
+        for (int64_t k = 0; k < source->places.num; k++) {
+            int64_t at[3 * MAX_NODE];
+            double value[3 * MAX_NODE];
+            int region;
+            if (sem->kind[source->places.place[k].elem] != kind)
+                continue;
+            int64_t count = sem_source_row(s, source, k, &region, at, value), num = 0;
+            for (int64_t n = 0; n < count; n++) {
+                if (value[n] == 0)
+                    continue;
+                int64_t place = counts[at[n]]++;
+                value[num] = value[n];
+                at[num++] = place;
+                if (list) { /* places are far apart: asked for before they are written to */
+                    __builtin_prefetch(list->source + place, 1);
+                    __builtin_prefetch((char *)list->value + place * s->real_bytes, 1);
+                }
+            }
+            for (int64_t n = 0; n < num && list; n++) {
+                list->source[at[n]] = i;
+                real_put(s, list->value, at[n], value[n]);
+            }
+        }
+    }
+}
+
+/* The same of all sources, a range a thread: counts [thread][unknown]. */
+static void all_parts(const unda_solver *s, int kind, int32_t num_thread, int64_t num_unknown,
+                      int64_t *counts, struct sem_cpu_sources *list)
+{
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int32_t t = 0; t < num_thread; t++)
+        each_part(s, kind, (int32_t)((int64_t)s->num_source * t / num_thread),
+                  (int32_t)((int64_t)s->num_source * (t + 1) / num_thread), counts + t * num_unknown, list);
+}
+
+/* Which nodes other parts of the mesh have; NULL: none. */
+static unda_status find_early(const unda_solver *s, int kind, bool **is_early)
+{
+    const struct sem *sem = sem_tables(s);
+    if (!sem->cut)
+        return UNDA_OK;
+    const struct sem_cut_region *c = &sem->cut->region[kind];
+    TRY(array_try(is_early, sem->region[kind].num_node, sizeof **is_early, "sources"));
+    for (int64_t i = 0; i < c->num; i++)
+        (*is_early)[c->node[i]] = true;
     return UNDA_OK;
 }
 
-static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64_t num)
+/* Of one unknown how many there are; counts become places, the first of which is given. */
+static int64_t places_of(int64_t *counts, int32_t num_thread, int64_t num_unknown, int64_t first)
+{
+    int64_t num = 0;
+    for (int32_t t = 0; t < num_thread; t++) {
+        int64_t here = counts[t * num_unknown];
+        counts[t * num_unknown] = first + num;
+        num += here;
+    }
+    return num;
+}
+
+/* Unknowns ascend, those of nodes that other parts have before the others: sorted by counting. */
+static unda_status list_sources(unda_solver *s, int kind)
 {
     struct sem_cpu *t = tables(s);
     struct sem_cpu_region *r = &t->region[kind];
     struct sem_cpu_sources *list = &r->sources;
-    TRY(find_late(s, kind, part, num));
-    qsort(part, (size_t)num, sizeof *part, by_unknown);
+    int64_t num_unknown = s->num_source > 0 ? r->num_node * r->dim : 0, num = 0, place = 0, total = 0;
+    int32_t num_thread = s->num_source < FEW_SOURCES ? 1 : s->threads;
+    SCRATCH int64_t *counts = NULL;
+    SCRATCH bool *is_early = NULL;
+    TRY(array_try(&counts, num_thread * num_unknown, sizeof *counts, "sources"));
+    TRY(find_early(s, kind, &is_early));
+    all_parts(s, kind, num_thread, num_unknown, counts, NULL);
     *list = (struct sem_cpu_sources){0};
-    for (int64_t i = 0; i < num; i++)
-        list->num += i == 0 || part[i].at != part[i - 1].at;
+    for (int64_t i = 0; i < num_unknown; i++) {
+        int64_t here = 0;
+        for (int32_t k = 0; k < num_thread; k++)
+            here += counts[k * num_unknown + i];
+        list->num += here > 0;
+        list->num_early += here > 0 && is_early && is_early[i / r->dim];
+        num += here;
+    }
     TRY(array_own(&t->listed, &list->at, list->num, sizeof *list->at, "sources"));
     TRY(array_own(&t->listed, &list->first, list->num + 1, sizeof *list->first, "sources"));
     TRY(array_own(&t->listed, &list->source, num, sizeof *list->source, "sources"));
     TRY(array_own(&t->listed, &list->value, num, s->real_bytes, "sources"));
-    for (int64_t i = 0, k = -1; i < num; i++) {
-        if (i == 0 || part[i].at != part[i - 1].at)
-            list->first[++k] = i;
-        list->num_early = part[i].is_late ? list->num_early : k + 1;
-        list->at[k] = part[i].at / r->dim * r->pitch + part[i].at % r->dim;
-        list->source[i] = part[i].source;
-        real_put(s, list->value, i, part[i].value);
-    }
-    list->first[list->num] = num;
+    for (int early = is_early ? 1 : 0; early >= 0; early--)
+        for (int64_t i = 0; i < num_unknown; i++) {
+            if (is_early && is_early[i / r->dim] != early)
+                continue;
+            int64_t here = places_of(counts + i, num_thread, num_unknown, total);
+            if (here == 0)
+                continue;
+            list->at[place] = i / r->dim * r->pitch + i % r->dim;
+            total += here;
+            list->first[++place] = total;
+        }
+    all_parts(s, kind, num_thread, num_unknown, counts, list);
     return UNDA_OK;
 }
 
@@ -118,30 +172,10 @@ static unda_status watch(unda_solver *s)
 
 static unda_status list_points(unda_solver *s)
 {
-    const struct sem *sem = sem_tables(s);
-    int64_t room = 0;
     arrays_free(&tables(s)->listed);
     TRY(watch(s));
-    for (int32_t i = 0; i < s->num_source; i++)
-        room += ((const struct sem_source *)s->sources[i])->places.num * 3 * sem->space.num_node;
-    for (int kind = 0; kind < NUM_REGION; kind++) {
-        SCRATCH struct part *part = NULL;
-        int64_t num = 0;
-        TRY(array_try(&part, room, sizeof *part, "sources"));
-        for (int32_t i = 0; i < s->num_source; i++) {
-            const struct sem_source *source = s->sources[i];
-            for (int64_t k = 0; k < source->places.num; k++) {
-                int64_t at[3 * MAX_NODE];
-                double value[3 * MAX_NODE];
-                int region;
-                int64_t count = sem_source_row(s, source, k, &region, at, value);
-                for (int64_t n = 0; n < count && region == kind; n++)
-                    if (value[n] != 0)
-                        part[num++] = (struct part){.at = at[n], .source = i, .value = value[n]};
-            }
-        }
-        TRY(list_parts(s, kind, part, num));
-    }
+    for (int kind = 0; kind < NUM_REGION; kind++)
+        TRY(list_sources(s, kind));
     return UNDA_OK;
 }
 
@@ -226,6 +260,9 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .profile = sem_cpu_profile,
                                             .describe = describe,
                                             .view = sem_cpu_view,
+                                            .settle = sem_settle,
+                                            .monitor_new = monitor_cpu_new,
+                                            .monitor_take = sem_cpu_monitor_take,
                                             .exchange_begin = sem_cpu_exchange_begin,
                                             .exchange_end = sem_cpu_exchange_end},
                                    .level = level,

@@ -3,6 +3,8 @@
  * cuda_points.c, cuda_profile.c, cuda/sem/tiles.cu. */
 #include "cuda.h"
 
+#include "monitor.h"
+
 static struct sem_cuda *tables(const unda_solver *s)
 {
     return s->data;
@@ -228,6 +230,9 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                              .retime = retime,
                                              .forecast = forecast,
                                              .describe = describe,
+                                             .settle = sem_settle,
+                                             .monitor_new = sem_cuda_monitor_new,
+                                             .monitor_take = sem_cuda_monitor_take,
                                              .profile = sem_profile,
                                              .compile = sem_plan_compile_only,
                                              .view = sem_cuda_view,

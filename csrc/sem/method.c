@@ -1,5 +1,6 @@
 /* method.c: spectral elements as a method of the solver: options, state in the user's numbering, the clock.
  * Not here: steps (cpu.c), the contents of the tables (tables.c), points (points.c), energies (energy.c). */
+#include "monitor.h"
 #include "rank.h"
 
 #include <float.h>
@@ -363,7 +364,7 @@ static int32_t get_history(const unda_solver *s)
 #define CLOCK                                                                                                \
     .name = "SEM", .on_mesh = true, .prepare = prepare, .destroy = destroy, .num_time = num_time,            \
     .times = times, .source_free = sem_places_free, .points_free = sem_places_free, .keep = keep,            \
-    .set_history = set_history, .get_history = get_history
+    .set_history = set_history, .get_history = get_history, .monitor = sem_monitor
 #define ENTRIES                                                                                              \
     CLOCK, .sizes = sem_new_sizes, .create = create, .info = sem_info, .move = sem_move,                     \
         .sources_new = sem_sources_new, .points_check = sem_points_check, .points_new = sem_points_new,      \

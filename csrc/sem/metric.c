@@ -62,17 +62,19 @@ unda_status sem_fill_metric(struct sem *sem, int threads)
 
 /* ---- masses ---- */
 
+double sem_node_mass(const struct sem *sem, int64_t elem, int node)
+{
+    double moduli[3], metric[HEX_METRIC];
+    sem_moduli(sem, elem, node, moduli);
+    sem_metric(sem, elem, node, metric);
+    return sem_weight(sem, node) / metric[9] * (sem->kind[elem] == SOLID ? moduli[0] : 1 / moduli[1]);
+}
+
 static void add_mass(const struct sem *sem, struct sem_region *r, int64_t row)
 {
     int num = sem->space.num_node;
-    int64_t e = r->elem[row];
-    for (int node = 0; node < num; node++) {
-        double moduli[3], metric[HEX_METRIC];
-        sem_moduli(sem, e, node, moduli);
-        sem_metric(sem, e, node, metric);
-        r->mass[r->node[row * num + node]] +=
-            sem_weight(sem, node) / metric[9] * (r->dim == 3 ? moduli[0] : 1 / moduli[1]);
-    }
+    for (int node = 0; node < num; node++)
+        r->mass[r->node[row * num + node]] += sem_node_mass(sem, r->elem[row], node);
 }
 
 /* Colour by colour, so that each sum has its order. */

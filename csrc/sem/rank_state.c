@@ -296,6 +296,18 @@ static unda_status settle(unda_solver *s, void *of)
     return send_state(s, of);
 }
 
+static unda_status settle_whole(unda_solver *s, void *of)
+{
+    TRY(sem_settle(s));
+    return send_state(s, of);
+}
+
+/* Before a sample of monitors, whose pieces are of this process's part. */
+static unda_status settle_all(unda_solver *s)
+{
+    return sem_rank_work(s, settle_whole, NULL);
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     sem_team_set_clock(s);
@@ -341,6 +353,7 @@ const struct sem_engine sem_rank_engine = {.base = {.name = "rank",
                                                     .copy = copy,
                                                     .retime = sem_team_retime,
                                                     .describe = sem_team_describe,
+                                                    .settle = settle_all,
                                                     .profile = sem_team_profile},
                                            .level = level,
                                            .wrote = wrote,

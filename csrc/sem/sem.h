@@ -19,8 +19,8 @@ enum { SOLID, FLUID, NUM_REGION };
 enum { LEVEL_U, LEVEL_V, LEVEL_A, NUM_LEVEL };
 enum { MOST_COLOR = 64, TASK_ELEM = 32, HEX_METRIC = 10, NUM_COEF = 3 };
 
-/* Nodes of one region whose acceleration is not force over mass: on absorbing sides, where (M + dt/2 C) a =
- * f - C v, and on walls, which keep u in a subspace. Matrices [node][dim][dim]. */
+/* Nodes of one region whose acceleration is not force over mass: on absorbing sides and in damping layers, where (M +
+ * dt/2 C) a = f - C v, and on walls, which keep u in a subspace. Matrices [node][dim][dim]. */
 struct sem_sides {
     int64_t num;
     int32_t *node;   /* [num] */
@@ -143,8 +143,10 @@ void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *el
 int sem_corner(const struct sem *sem, int corner); /* its node in an element */
 unda_status sem_color(struct sem *sem, int region);
 /* sides.c: sides.num and coupling.area; matrices. */
-unda_status sem_sides_new(struct sem *sem);
+unda_status sem_sides_new(struct sem *sem, const unda_solver_options *options);
 unda_status sem_couple(struct sem *sem);
+/* What an element adds to the mass of one of its nodes. */
+double sem_node_mass(const struct sem *sem, int64_t elem, int node);
 /* The inverse matrices for a time step. */
 void sem_sides_retime(struct sem *sem, double dt);
 /* cut.c: the tables of part `which` of elements [elem of the space] that have these owners. */

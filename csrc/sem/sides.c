@@ -1,7 +1,10 @@
-/* sides.c: outer sides and the sides where a fluid meets a solid.
+/* sides.c: outer sides, damping layers, and the sides where a fluid meets a solid.
  *   absorbing   dashpots (Lysmer & Kuhlemeyer 1969): traction -Z v, Z = rho (vp n n^T + vs (1 - n n^T)); in
  *               fluids the normal displacement is -chi' / (rho c). They stand in a matrix C [dim][dim] a node,
  *               (M + dt/2 C) a = f - C v.
+ *   layers      damping in proportion to the mass: the nodes of layers have C = integral of 2 d rho, of fluids of
+ *               2 d / kappa, so that u'' + 2 d u' stands for u''. Energy decreases at any d >= 0, and the largest
+ *               stable dt stays: with v+ and v- half a step after and before, M (v+ - v-)/dt + C (v+ + v-)/2 = f - K u.
  *   fixed, symmetry   of solids: u stays in the subspace orthogonal to all normals of the node's faces;
  *               fluids slide.
  *   free        of fluids: chi = 0; of solids natural, as rigid is of fluids.
@@ -10,6 +13,7 @@
 #include "sem.h"
 
 #include "../mesh/vector.h"
+#include "../solver/kernel.h"
 #include "common/index.h"
 
 #include <math.h>
@@ -47,7 +51,7 @@ static void each_node(struct sem *sem, int kind, bool coupled, void *to,
     }
 }
 
-/* ---- walls and dashpots ---- */
+/* ---- walls, dashpots and layers ---- */
 
 struct building {
     int kind;
@@ -62,12 +66,64 @@ static bool is_natural(int kind, int condition)
                          : condition != BOUNDARY_FREE && condition != BOUNDARY_ABSORBING;
 }
 
+static void list_once(struct sem *sem, struct building *b, int32_t id)
+{
+    if (b->place[id] < 0)
+        b->place[id] = (int32_t)sem->region[b->kind].sides.num++;
+}
+
 static void list_node(struct sem *sem, int64_t elem, int face, int node, int32_t id, void *to)
 {
     (void)node;
     struct building *b = to;
-    if (!is_natural(b->kind, -1 - sem->space.neighbor[6 * elem + face]) && b->place[id] < 0)
-        b->place[id] = (int32_t)sem->region[b->kind].sides.num++;
+    if (!is_natural(b->kind, -1 - sem->space.neighbor[6 * elem + face]))
+        list_once(sem, b, id);
+}
+
+/* The nodes of layers with d > 0: listed, or given their C. */
+static void each_damped(struct sem *sem, const unda_solver_options *o, struct building *b, bool list)
+{
+    struct sem_region *r = &sem->region[b->kind];
+    int num = sem->space.num_node;
+    for (int64_t i = 0; i < o->num_damped * num; i++) {
+        int64_t elem = sem->space.place[o->damped_elem[i / num]];
+        int node = (int)(i % num);
+        if (sem->kind[elem] != b->kind || o->damping[i] == 0)
+            continue;
+        int32_t id = r->node[sem->row[elem] * (int64_t)num + node];
+        if (list) {
+            list_once(sem, b, id);
+            continue;
+        }
+        double *c = r->sides.damping + (int64_t)b->place[id] * r->dim * r->dim;
+        for (int k = 0; k < r->dim; k++)
+            c[k * (r->dim + 1)] += 2 * o->damping[i] * sem_node_mass(sem, elem, node);
+    }
+}
+
+static unda_status check_layers(const struct sem *sem, const unda_solver_options *o)
+{
+    int64_t num = sem->space.num_owned;
+    SCRATCH bool *seen = NULL;
+    if (o->num_damped < 0 || (o->num_damped > 0 && !(o->damped_elem && o->damping)))
+        FAIL(UNDA_ERR_ARG, "num_damped is %lld, expected 0, or more with damped_elem and damping",
+             (long long)o->num_damped);
+    if (o->num_damped > 0 && kernel_is(o, "atomic"))
+        FAIL(UNDA_ERR_ARG, "assembly \"atomic\" has no absorbing layers, expected another one: \"ordered\"");
+    TRY(array_try(&seen, o->num_damped ? num : 0, sizeof *seen, "layers"));
+    for (int64_t i = 0; i < o->num_damped; i++) {
+        int64_t elem = o->damped_elem[i];
+        if (elem < 0 || elem >= num || seen[elem])
+            FAIL(UNDA_ERR_ARG, "damped_elem[%lld] is %lld, expected elements within 0..%lld, each once",
+                 (long long)i, (long long)elem, (long long)num - 1);
+        seen[elem] = true;
+    }
+    for (int64_t i = 0; i < o->num_damped * sem->space.num_node; i++)
+        if (!(o->damping[i] >= 0 && isfinite(o->damping[i])))
+            FAIL(UNDA_ERR_ARG, "damping is %g at node %lld of element %lld, expected 0 or more",
+                 o->damping[i], (long long)i % sem->space.num_node,
+                 (long long)o->damped_elem[i / sem->space.num_node]);
+    return UNDA_OK;
 }
 
 /* Below this sine two normals are one. */
@@ -188,7 +244,7 @@ static void invert(int dim, const struct sem_sides *sides, int64_t i, double mas
     }
 }
 
-static unda_status build_sides(struct sem *sem, int kind)
+static unda_status build_sides(struct sem *sem, int kind, const unda_solver_options *o)
 {
     struct sem_region *r = &sem->region[kind];
     struct sem_sides *sides = &r->sides;
@@ -201,6 +257,7 @@ static unda_status build_sides(struct sem *sem, int kind)
         place[i] = -1;
     b.place = place;
     each_node(sem, kind, false, &b, list_node);
+    each_damped(sem, o, &b, true);
     TRY(array_try(&normal, sides->num, sizeof *normal, "sides"));
     TRY(array_try(&num, sides->num, sizeof *num, "sides"));
     b.normal = normal;
@@ -213,6 +270,7 @@ static unda_status build_sides(struct sem *sem, int kind)
     TRY(array_own(&sem->owned, &sides->basis, size, sizeof(double), "sides"));
     TRY(array_own(&sem->owned, &sides->num_free, sides->num, sizeof(int8_t), "sides"));
     each_node(sem, kind, false, &b, apply_condition);
+    each_damped(sem, o, &b, false);
     for (int64_t i = 0; i < r->num_node; i++)
         if (place[i] >= 0)
             sides->node[place[i]] = (int32_t)i;
@@ -223,10 +281,11 @@ static unda_status build_sides(struct sem *sem, int kind)
     return UNDA_OK;
 }
 
-unda_status sem_sides_new(struct sem *sem)
+unda_status sem_sides_new(struct sem *sem, const unda_solver_options *o)
 {
+    TRY(check_layers(sem, o));
     for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(build_sides(sem, kind));
+        TRY(build_sides(sem, kind, o));
     return UNDA_OK;
 }
 

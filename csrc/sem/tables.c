@@ -45,7 +45,7 @@ unda_status sem_fill(struct sem *sem, const unda_solver_options *o)
     for (int kind = 0; kind < NUM_REGION; kind++)
         TRY(sem_fill_mass(sem, &sem->region[kind], o->threads));
     TRY(sem_check_range(sem, o->precision, o->threads));
-    TRY(sem_sides_new(sem));
+    TRY(sem_sides_new(sem, o));
     TRY(sem_couple(sem));
     TRY(array_own(&sem->owned, &sem->elem_dt, sem->space.num_owned, sizeof(double), "time steps"));
     sem_elem_dts(sem, o->threads);

@@ -392,6 +392,13 @@ static unda_status flush(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Before a sample of monitors, whose pieces are of parts. */
+static unda_status settle(unda_solver *s)
+{
+    TRY(sem_settle(s));
+    return flush(s);
+}
+
 static bool is_zero(const unda_solver *s)
 {
     const struct sem_team *team = sem_team_of(s);
@@ -520,6 +527,7 @@ const struct sem_engine sem_team_engine = {.base = {.name = "team",
                                                     .copy = copy,
                                                     .retime = sem_team_retime,
                                                     .describe = sem_team_describe,
+                                                    .settle = settle,
                                                     .profile = sem_team_profile},
                                            .level = level,
                                            .wrote = wrote,

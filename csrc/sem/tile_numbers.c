@@ -58,6 +58,8 @@ void sem_mark_sides(const struct sem *sem, int region, int threads, int32_t *nod
             *at = SEM_ON_SIDE;
         }
     }
+    for (int64_t i = 0; i < r->sides.num; i++)
+        node[r->sides.node[i]] = SEM_ON_SIDE; /* in layers */
     for (int64_t i = 0; sem->cut && i < sem->cut->region[region].num; i++)
         node[sem->cut->region[region].node[i]] = SEM_ON_SIDE;
 }

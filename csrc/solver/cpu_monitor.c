@@ -1,29 +1,37 @@
 /* cpu_monitor.c: adds a sample to the accumulators of a piece of a monitor, row by row:
- *     max <- max(max, p),  min <- min(min, p)                    in REAL
- *     sum <- sum + p^2,  sum <- sum + p w                        in float64, w of each frequency
- * A value is added to by the same operations whatever the threads and the parts. Not here: where values stand (methods). */
+ * of the field, minus it, or what is made of three fields,
+ *     max <- max(max, p),  min <- min(min, p)                    in REAL *     sum <- sum + p^2,  sum <- sum + p w                        in float64, w of each frequency
+ * at once, or once several samples are held.
+* A value is added to by the same operations whatever the threads and the parts. Not here: where values stand (methods). */
 #include "monitor.h"
 
 #include "../cpu/precision.h"
 
+#include <math.h>
+
+/* Rows of values: those of one are `step` apart, rows `apart`. Accumulators of all follow one another. */
 struct row {
     const REAL *value;
-    int64_t step, num;
+    int64_t step, num, num_row, apart;
     REAL sign;
 };
 
 /* Values that stand side by side are a loop of their own, which fills vectors. */
 #define EACH_VALUE(r, i, body)                                                                               \
-    if ((r).step == 1)                                                                                       \
-        for (int64_t i = 0; i < (r).num; i++) {                                                              \
-            REAL p = (r).sign * (r).value[i];                                                                \
-            body;                                                                                            \
-        }                                                                                                    \
-    else                                                                                                     \
-        for (int64_t i = 0; i < (r).num; i++) {                                                              \
-            REAL p = (r).sign * (r).value[i * (r).step];                                                     \
-            body;                                                                                            \
-        }
+    for (int64_t row = 0; row < (r).num_row; row++) {                                                        \
+        const REAL *value = (r).value + row * (r).apart;                                                     \
+        int64_t first = row * (r).num, end = first + (r).num;                                                \
+        if ((r).step == 1)                                                                                   \
+            for (int64_t i = first; i < end; i++) {                                                          \
+                REAL p = (r).sign * value[i - first];                                                        \
+                body;                                                                                        \
+            }                                                                                                \
+        else                                                                                                 \
+            for (int64_t i = first; i < end; i++) {                                                          \
+                REAL p = (r).sign * value[(i - first) * (r).step];                                           \
+                body;                                                                                        \
+            }                                                                                                \
+    }
 
 CLONES static void set_values(REAL *kept, struct row r){EACH_VALUE(r, i, kept[i] = p)}
 
@@ -36,36 +44,111 @@ CLONES static void keep_smallest(REAL *restrict kept,
 CLONES static void add_squares(double *restrict sum,
                                struct row r){EACH_VALUE(r, i, sum[i] += (double)p * (double)p)}
 
-CLONES static void add_wave(double *restrict sum, struct row r, double wave)
+/* The sums of cosines and of sines of a frequency; wave: of both. */
+CLONES static void add_wave(double *restrict sum, double *restrict other, struct row r, const double *wave)
 {
-    EACH_VALUE(r, i, sum[i] += wave * (double)p)
+    const double c = wave[0], s = wave[1];
+    EACH_VALUE(r, i, sum[i] += c * (double)p; other[i] += s * (double)p)
 }
-
 static void clear(double *sum, int64_t num)
 {
     memset(sum, 0, (size_t)num * sizeof *sum);
 }
 
-/* apart: accumulators of an array. */
-static void add_row(void *sums, int64_t at, int64_t apart, struct row r, const struct monitor_sample *sample)
+/* The values from `at` on of a piece: added to its accumulators, or held. */
+static void add_values(const struct monitor_piece *piece, int64_t at, struct row r,
+                       const struct monitor_sample *sample)
 {
+    int64_t all = monitor_num_value(piece);
     bool extreme = sample->statistic == UNDA_MAXIMUM || sample->statistic == UNDA_MINIMUM;
-    if (extreme && sample->first)
-        set_values((REAL *)sums + at, r);
+    if (sample->slot >= 0)
+        set_values((REAL *)piece->held + sample->slot * all + at, r);
+    else if (extreme && sample->first)
+        set_values((REAL *)piece->sums + at, r);
     else if (sample->statistic == UNDA_MAXIMUM)
-        keep_largest((REAL *)sums + at, r);
+        keep_largest((REAL *)piece->sums + at, r);
     else if (sample->statistic == UNDA_MINIMUM)
-        keep_smallest((REAL *)sums + at, r);
-    int32_t num = extreme ? 0 : sample->statistic == UNDA_SQUARES ? 1 : 2 * sample->num_frequency;
-    for (int32_t i = 0; i < num; i++) {
-        double *sum = (double *)sums + i * apart + at;
-        if (sample->first)
-            clear(sum, r.num);
-        if (sample->statistic == UNDA_SQUARES)
-            add_squares(sum, r);
-        else
-            add_wave(sum, r, sample->wave[i]);
+        keep_smallest((REAL *)piece->sums + at, r);
+    if (extreme || sample->slot >= 0)
+        return;
+    double *sum = (double *)piece->sums + at;
+    int32_t num = sample->statistic == UNDA_SQUARES ? 1 : 2 * sample->num_frequency;
+    for (int32_t i = 0; i < num && sample->first; i++)
+        clear(sum + i * all, r.num_row * r.num);
+    if (sample->statistic == UNDA_SQUARES)
+        add_squares(sum, r);
+    else
+        for (int32_t i = 0; i < num; i += 2)
+            add_wave(sum + i * all, sum + (i + 1) * all, r, sample->wave + i);
+}
+
+enum { BATCH = 256 };
+
+/* So many samples that are held, `apart` values from each other: the cosine's sums and the sine's of one frequency. */
+enum { TOGETHER = 4 };
+CLONES static void add_waves(double *restrict sum, double *restrict other, const REAL *restrict held,
+                             int64_t apart, int64_t num, const double *wave, int64_t wide)
+{
+    for (int64_t i = 0; i < num; i++) {
+        double c = sum[i], s = other[i];
+#pragma GCC unroll 4
+        for (int n = 0; n < TOGETHER; n++) {
+            c += wave[n * wide] * (double)held[n * apart + i];
+            s += wave[n * wide + 1] * (double)held[n * apart + i];
+        }
+        sum[i] = c;
+        other[i] = s;
     }
+}
+
+/* Values that are held, sample after sample. */
+static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num,
+                     const struct monitor_sample *sample)
+{
+    int64_t all = monitor_num_value(piece), wide = 2 * sample->num_frequency;
+    for (int32_t k = 0; k < wide; k += 2) {
+        double *sum = (double *)piece->sums + k * all + at;
+        int32_t n = 0;
+        for (; n + TOGETHER <= sample->num; n += TOGETHER)
+            add_waves(sum, sum + all, (const REAL *)piece->held + n * all + at, all, num,
+                      sample->wave + n * wide + k, wide);
+        for (; n < sample->num; n++)
+            add_wave(sum, sum + all, (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1},
+                     sample->wave + n * wide + k);
+    }
+}
+
+/* What a sample is of three fields; q: their rows. */
+CLONES static void combine(REAL *restrict p, const struct row *q, int32_t quantity, int64_t first,
+                           int64_t num)
+{
+    int64_t step = q->step;
+    const REAL *a = q[0].value + first, *b = q[1].value + first, *c = q[2].value + first;
+    if (quantity == UNDA_MINUS_MEAN)
+        for (int64_t i = 0; i < num; i++)
+            p[i] = -(a[i * step] + b[i * step] + c[i * step]) / 3;
+    else
+        for (int64_t i = 0; i < num; i++)
+            p[i] =
+                (REAL)sqrt(a[i * step] * a[i * step] + b[i * step] * b[i * step] + c[i * step] * c[i * step]);
+}
+
+static void add_rows(const struct monitor_piece *piece, int64_t at, struct row *q,
+                     const struct monitor_sample *sample)
+{
+    if (sample->quantity == UNDA_MINUS)
+        q->sign = -q->sign;
+    if (monitor_num_field(sample->quantity) == 1) {
+        add_values(piece, at, *q, sample);
+        return;
+    }
+    REAL p[BATCH];
+    for (int64_t row = 0; row < q->num_row; row++)
+        for (int64_t i = 0; i < q->num; i += BATCH) {
+            int64_t num = q->num - i < BATCH ? q->num - i : BATCH;
+            combine(p, q, sample->quantity, row * q->apart + i * q->step, num);
+            add_values(piece, at + row * q->num + i, (struct row){p, 1, num, 1, 0, q->sign}, sample);
+        }
 }
 
 /* Values one after the other are taken at once. */
@@ -82,19 +165,40 @@ static inline int64_t magnitude(int64_t place)
     return place < 0 ? ~place : place;
 }
 
+enum { MOST_ROWS = 16 }; /* at a time, which stay in the cache */
+
 void PRECISION(monitor_cpu_rows_)(const struct monitor_piece *piece, const struct monitor_view *view,
                                   const struct monitor_sample *sample, int64_t i, int64_t j, int64_t end)
 {
     const int64_t *x = piece->place, *y = x + piece->num_axis[0], *z = y + piece->num_axis[1];
-    int64_t num_y = piece->num_axis[1], num = piece->num_axis[2], all = piece->num_row * num;
-    const REAL *plane = (const REAL *)view->base + magnitude(x[i]) * view->stride[0] + view->value;
-    for (; j < end; j++) {
-        const REAL *at = plane + magnitude(y[j]) * view->stride[1];
-        for (int64_t k = 0, n; k < num; k += n) {
+    int64_t num = piece->num_axis[2], first = (i * piece->num_axis[1] + j) * num;
+    int64_t plane = magnitude(x[i]) * view->stride[0] + view->value;
+    bool whole = run_length(z, num) == num;
+    for (int64_t rows; j < end; j += rows, first += rows * num) {
+        int64_t at = plane + magnitude(y[j]) * view->stride[1],
+                most = end - j < MOST_ROWS ? end - j : MOST_ROWS;
+        rows = whole ? run_length(y + j, most) : 1;
+        for (int64_t k = 0, n; k < num && (sample->slot >= 0 || sample->num == 0); k += n) {
             n = run_length(z + k, num - k);
             REAL sign = (x[i] < 0) ^ (y[j] < 0) ^ (z[k] < 0) ? -1 : 1;
-            add_row(piece->sums, (i * num_y + j) * num + k, all,
-                    (struct row){at + magnitude(z[k]) * view->step, view->step, n, sign}, sample);
+            struct row q[3];
+            for (int f = 0; f < monitor_num_field(sample->quantity); f++)
+                q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step,
+                                    view->step,
+                                    n,
+                                    rows,
+                                    view->stride[1],
+                                    sign};
+            struct monitor_sample now = *sample;
+            if (sample->two) {
+                struct row earlier = q[0];
+                earlier.value = (const REAL *)view->earlier + (q[0].value - (const REAL *)view->base[0]);
+                add_rows(piece, first + k, &earlier, sample);
+                now.wave += 2 * now.num_frequency;
+            }
+            add_rows(piece, first + k, q, &now);
         }
+        if (sample->num > 0)
+            add_held(piece, first, rows * num, sample);
     }
 }

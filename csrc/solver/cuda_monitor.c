@@ -9,28 +9,42 @@ _Static_assert((int)MONITOR_FREQUENCIES == (int)UNDA_MAX_FREQUENCY, "frequencies
 _Static_assert((int)MONITOR_MAXIMUM == (int)UNDA_MAXIMUM && (int)MONITOR_MINIMUM == (int)UNDA_MINIMUM &&
                    (int)MONITOR_SQUARES == (int)UNDA_SQUARES,
                "statistics of a monitor");
+_Static_assert((int)MONITOR_MINUS == (int)UNDA_MINUS && (int)MONITOR_MINUS_MEAN == (int)UNDA_MINUS_MEAN &&
+                   (int)MONITOR_MAGNITUDE == (int)UNDA_MAGNITUDE,
+               "quantities of a monitor");
 
 struct cuda_monitor {
     struct gpu_stream *stream;
     struct gpu_pool pool;
-    gpu_ptr sums, place;
+    gpu_ptr sums, place, held;
     struct gpu_module *module;
-    struct gpu_kernel kernel;
+    struct gpu_kernel kernel, add_held;
+    bool grid;
 };
 
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
-                             struct gpu_stream *stream, const struct gpu_defines *defines)
+                             struct gpu_stream *stream, struct gpu_defines *defines, bool grid)
 {
     struct cuda_monitor *c;
     const int32_t *num = piece->num_axis;
+    const char *name = grid ? "monitor_grid" : "monitor";
     TRY(array_try(&c, 1, sizeof *c, "monitors"));
     piece->cuda = c; /* which frees it, whatever happens */
     c->stream = stream;
+    c->grid = grid;
+    gpu_define(defines, "GRID=%d", grid);
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
-    TRY(gpu_kernel_get(&c->kernel, c->module, "monitor", 0));
-    TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, piece->num_row * m->row * m->num_array * m->bytes,
+    TRY(gpu_kernel_get(&c->kernel, c->module, name, 0));
+    TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
+    if (m->batch > 1) {
+        TRY(gpu_kernel_get(&c->add_held, c->module, "monitor_held", 0));
+        TRY(gpu_pool_alloc(&c->pool, gpu, &c->held,
+                           monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors"));
+    }
+    if (grid)
+        return UNDA_OK;
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
                          ((int64_t)num[0] + num[1] + num[2]) * (int64_t)sizeof *piece->place, "monitors");
 }
@@ -44,22 +58,65 @@ void cuda_monitor_free(struct cuda_monitor *c)
     array_free(c);
 }
 
+/* Values along an axis of a box: places that ascend by one, the last of which may be an image. */
+static void find_ends(const int64_t *place, int32_t num, int *first, int *last)
+{
+    *first = (int)place[0];
+    *last = (int)place[num - 1];
+}
+
+static struct gpu_shape shape_of(const struct monitor_args *a)
+{
+    enum { MOST = 65535 };
+    int lanes = 1;
+    while (lanes < 64 && lanes * MONITOR_VALUES < a->num_z)
+        lanes *= 2;
+    int rows = GPU_BLOCK / lanes;
+    int64_t along_y = (a->num_y + rows - 1) / rows;
+    return (struct gpu_shape){.grid = {(a->num_z + lanes * MONITOR_VALUES - 1) / (lanes * MONITOR_VALUES),
+                                       along_y < MOST ? along_y : MOST, a->num_x < MOST ? a->num_x : MOST},
+                              .block = {lanes, rows, 1}};
+}
+
+/* Adds samples that are held. */
+static unda_status add_held(const struct cuda_monitor *c, const struct monitor_sample *sample,
+                            struct monitor_args *a)
+{
+    struct gpu_shape shape = gpu_threads((a->num + MONITOR_HELD_VALUES - 1) / MONITOR_HELD_VALUES);
+    a->sums = POINTER(c->sums);
+    a->earlier = POINTER(c->held);
+    a->num_held = sample->num;
+    memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
+    return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
+}
+
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *a)
 {
     const struct cuda_monitor *c = piece->cuda;
+    bool holds = sample->slot >= 0;
     a->sums = POINTER(c->sums);
     a->place = POINTER(c->place);
-    a->num = piece->num_row * piece->num_axis[2];
+    a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
     a->num_y = piece->num_axis[1];
     a->num_z = piece->num_axis[2];
-    a->statistic = sample->statistic;
+    a->statistic = holds ? MONITOR_HOLD : sample->statistic;
+    a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;
-    a->first = sample->first;
-    memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
-    struct gpu_shape shape = gpu_threads(a->num);
-    return gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a);
+    a->is_first = sample->first;
+    const int64_t *place = piece->place;
+    for (int axis = 0; axis < 3 && c->grid; place += piece->num_axis[axis++])
+        find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
+    struct gpu_shape shape = c->grid ? shape_of(a) : gpu_threads(a->num);
+    if (holds)
+        a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
+    else if (sample->num == 0)
+        memcpy(a->wave, sample->wave,
+               2 * (size_t)sample->num_frequency * (1 + sample->two) * sizeof *a->wave);
+    if (holds || sample->num == 0)
+        TRY(gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
+    return sample->num ? add_held(c, sample, a) : UNDA_OK;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

@@ -42,70 +42,119 @@ static int64_t num_until(const struct monitor *m, int64_t step)
 void monitors_begin(unda_solver *s, int64_t num_step)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
-        const struct monitor *m = s->monitors[i];
+        struct monitor *m = s->monitors[i];
         int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
+        m->num_call = end - before;
         for (int64_t k = before; k < end && m->inside; k++)
-            make_waves(s, m, m->first + (k + 1) * m->every, m->wave + (k - before) * 2 * m->num_frequency);
+            make_waves(s, m, m->first + (k + 1) * m->every,
+                       m->wave + (m->num_held + k - before) * 2 * m->num_frequency);
     }
 }
 
+/* The sample whose number is `number` among those that were held before the call and those of the call. */
+static struct monitor_sample sample_of(const struct monitor *m, int64_t number)
+{
+    struct monitor_sample sample = {
+        .statistic = m->statistic, .quantity = m->quantity, .num_frequency = m->num_frequency, .slot = -1};
+    if (m->batch > 1) {
+        sample.slot = (int32_t)(number % m->batch);
+        sample.num = sample.slot == m->batch - 1 ? m->batch : 0;
+    }
+    sample.two = m->pairs && number % 2;
+    int64_t first = number - (sample.num ? m->batch - 1 : sample.two);
+    sample.wave = m->wave + first * 2 * m->num_frequency;
+    return sample;
+}
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
 {
     int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
-    *sample = (struct monitor_sample){.statistic = m->statistic,
-                                      .num_frequency = m->num_frequency,
-                                      .wave = m->wave + number * 2 * m->num_frequency};
-    return m->inside && (step - m->first) % m->every == 0;
+    bool waits = m->pairs && number % 2 == 0 && number < m->num_call - 1; /* for the next one */
+    if (!m->inside || (step - m->first) % m->every || waits)
+        return false;
+    *sample = sample_of(m, m->num_held + number);
+    return true;
 }
 
 unda_status monitors_reserve(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         struct monitor *m = s->monitors[i];
-        int64_t num = m->inside ? s->max_step / m->every + 1 : 0;
-        TRY(array_grow(&m->wave, 0, num * 2 * m->num_frequency, sizeof *m->wave, "monitors"));
+        int64_t num = m->batch + (m->inside ? s->max_step / m->every + 1 : 0), wide = 2 * m->num_frequency;
+        TRY(array_grow(&m->wave, m->num_held * wide, num * wide, sizeof *m->wave, "monitors"));
     }
     return UNDA_OK;
 }
 
-static unda_status take(unda_solver *s, struct monitor *m)
+static unda_status take(const struct monitor *m, const struct monitor_sample *sample)
 {
-    double wave[2 * UNDA_MAX_FREQUENCY];
-    struct monitor_sample sample = {.statistic = m->statistic,
-                                    .num_frequency = m->num_frequency,
-                                    .first = m->num_sample == 0,
-                                    .wave = wave};
-    make_waves(s, m, s->step, wave);
     for (int32_t i = 0; i < m->num_piece; i++)
-        TRY(m->piece[i].part->engine->monitor_take(m, &m->piece[i], &sample));
-    m->num_sample++;
+        TRY(m->piece[i].part->engine->monitor_take(m, &m->piece[i], sample));
     return UNDA_OK;
+}
+
+/* So many samples since num_held was counted were held, or added with others. */
+static void count_samples(struct monitor *m, int64_t num)
+{
+    int64_t all = m->num_held + num, wide = 2 * m->num_frequency;
+    m->num_sample += num;
+    if (m->batch == 1)
+        return;
+    m->num_held = (int32_t)(all % m->batch);
+    memmove(m->wave, m->wave + (all - m->num_held) * wide, (size_t)(m->num_held * wide) * sizeof *m->wave);
 }
 
 unda_status monitors_take(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         struct monitor *m = s->monitors[i];
-        if (m->inside)
-            m->num_sample += num_until(m, s->step) - num_until(m, s->begin);
-        else if ((s->step - m->first) % m->every == 0)
-            TRY(take(s, m));
+        if (m->inside) {
+            count_samples(m, num_until(m, s->step) - num_until(m, s->begin));
+        } else if ((s->step - m->first) % m->every == 0) {
+            make_waves(s, m, s->step, m->wave + m->num_held * 2 * m->num_frequency);
+            struct monitor_sample sample = sample_of(m, m->num_held);
+            TRY(take(m, &sample));
+            count_samples(m, 1);
+        }
     }
+    return UNDA_OK;
+}
+
+/* Adds what is held. */
+static unda_status add_held(struct monitor *m)
+{
+    struct monitor_sample sample = sample_of(m, 0);
+    sample.slot = -1;
+    sample.num = m->num_held;
+    sample.wave = m->wave;
+    if (m->num_held > 0)
+        TRY(take(m, &sample));
+    m->num_held = 0;
     return UNDA_OK;
 }
 
 static unda_status restart(unda_solver *s, struct monitor *m)
 {
+    double wave[2 * UNDA_MAX_FREQUENCY];
     m->first = s->step;
-    m->num_sample = 0;
-    return take(s, m);
+    m->num_sample = 1;
+    m->num_held = 0;
+    if (s->engine->settle)
+        TRY(s->engine->settle(s));
+    make_waves(s, m, s->step, wave);
+    struct monitor_sample sample = sample_of(m, 0);
+    sample.slot = -1;
+    sample.num = 0;
+    sample.first = true;
+    sample.wave = wave;
+    return take(m, &sample);
 }
 
 /* ---- pieces ---- */
 
 static int64_t piece_bytes(const struct monitor *m, const struct monitor_piece *piece)
 {
-    return piece->num_row * m->row * m->num_array * m->bytes;
+    int64_t held = m->batch > 1 ? (int64_t)m->batch * piece->part->real_bytes : 0;
+    return monitor_num_value(piece) * (m->num_array * m->bytes + held);
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -115,7 +164,8 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
     int64_t num_place = (int64_t)num_axis[0] + num_axis[1] + num_axis[2];
     *p = (struct monitor_piece){.part = part, .num_row = (int64_t)num_axis[0] * num_axis[1]};
     memcpy(p->num_axis, num_axis, sizeof p->num_axis);
-    TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
+    if (!m->move)
+        TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
     TRY(array_own(&m->owned, &p->place, num_place, sizeof *p->place, "monitors"));
     m->num_piece += p->num_row > 0;
     *piece = p;
@@ -124,13 +174,15 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
 
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece)
 {
-    return array_own(&m->owned, &piece->sums, piece->num_row * m->row * m->num_array, m->bytes, "monitors");
+    int64_t num = monitor_num_value(piece), held = m->batch > 1 ? m->batch * num : 0;
+    TRY(array_own(&m->owned, &piece->held, held, piece->part->real_bytes, "monitors"));
+    return array_own(&m->owned, &piece->sums, num * m->num_array, m->bytes, "monitors");
 }
 
 void monitor_cpu_take(const struct monitor_piece *piece, const struct monitor_view *view,
                       const struct monitor_sample *sample)
 {
-    int64_t all = piece->num_row * piece->num_axis[2];
+    int64_t all = monitor_num_value(piece);
     int32_t threads = parallel_worth(piece->part->options.threads, all, LEAST_SCALAR);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < piece->num_axis[0]; i++)
@@ -144,9 +196,27 @@ void monitor_cpu_rows(const struct monitor_piece *piece, const struct monitor_vi
                                                                                  end);
 }
 
+/* Array by array, where the method knows where values go. */
+static unda_status move_arrays(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                               const char *in)
+{
+    SCRATCH char *room = NULL;
+    int64_t bytes = monitor_num_value(piece) * m->bytes, all = m->num_row * m->row * m->bytes;
+    TRY(array_try(&room, piece->cuda ? bytes : 0, 1, "monitors"));
+    for (int32_t i = 0; i < m->num_array; i++) {
+        char *sums = piece->cuda ? room : (char *)piece->sums + i * bytes;
+        if (piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, i * bytes, bytes, sums, NULL));
+        m->move(m, piece, sums, out ? out + i * all : NULL, in ? in + i * all : NULL);
+        if (in && piece->cuda)
+            TRY(cuda_monitor_move(piece->cuda, i * bytes, bytes, NULL, sums));
+    }
+    return UNDA_OK;
+}
+
 /* Accumulators [array][row] of a piece out, or in, by way of a batch of rows in host memory. */
-static unda_status move_piece(const struct monitor *m, const struct monitor_piece *piece, char *out,
-                              const char *in)
+static unda_status move_rows(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                             const char *in)
 {
     enum { BATCH = 4096 };
     SCRATCH char *room = NULL;
@@ -167,6 +237,12 @@ static unda_status move_piece(const struct monitor *m, const struct monitor_piec
             TRY(cuda_monitor_move(piece->cuda, done * row, num * row, NULL, room));
     }
     return UNDA_OK;
+}
+
+static unda_status move_piece(const struct monitor *m, const struct monitor_piece *piece, char *out,
+                              const char *in)
+{
+    return (m->move ? move_arrays : move_rows)(m, piece, out, in);
 }
 
 /* ---- the public functions ---- */
@@ -206,6 +282,8 @@ static unda_status check(const unda_monitor *given)
 {
     CHECK_SIZE(given, unda_monitor);
     bool fourier = given->statistic == UNDA_FOURIER;
+    if (given->quantity < UNDA_AS_IT_IS || given->quantity > UNDA_MAGNITUDE)
+        FAIL(UNDA_ERR_ARG, "monitor: quantity %d, expected 0..%d", given->quantity, UNDA_MAGNITUDE);
     if (given->statistic < UNDA_MAXIMUM || given->statistic > UNDA_FOURIER || given->every < 1 ||
         given->every > INT32_MAX || !isfinite(given->lag))
         FAIL(UNDA_ERR_ARG,
@@ -222,11 +300,29 @@ static unda_status check(const unda_monitor *given)
     return UNDA_OK;
 }
 
+unda_status monitor_check_field(const unda_monitor *given, int32_t num_field)
+{
+    int32_t last = num_field - monitor_num_field(given->quantity);
+    if (given->field < 0 || given->field > last)
+        FAIL(UNDA_ERR_ARG, "monitor: field %d, expected 0..%d", given->field, last);
+    return UNDA_OK;
+}
+
+unda_status monitor_check_elem(const unda_monitor *given, int64_t num_elem)
+{
+    for (int64_t i = 0; given->elem && i < given->num_elem; i++)
+        if (given->elem[i] < 0 || given->elem[i] >= num_elem || (i && given->elem[i] <= given->elem[i - 1]))
+            FAIL(UNDA_ERR_ARG, "monitor: cell number %lld is %lld, expected cells within 0..%lld that ascend",
+                 (long long)i, (long long)given->elem[i], (long long)num_elem - 1);
+    return UNDA_OK;
+}
+
 static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *given)
 {
     bool extreme = given->statistic < UNDA_SQUARES;
     m->field = given->field;
     m->statistic = given->statistic;
+    m->quantity = given->quantity;
     m->num_frequency = (int32_t)given->num_frequency;
     m->num_array = given->statistic == UNDA_FOURIER ? 2 * m->num_frequency : 1;
     m->bytes = extreme ? s->real_bytes : (int64_t)sizeof(double);
@@ -235,6 +331,7 @@ static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *g
     TRY(array_own(&m->owned, &m->frequency, m->num_frequency, sizeof *m->frequency, "monitors"));
     for (int32_t i = 0; i < m->num_frequency; i++)
         m->frequency[i] = given->frequencies[i];
+    m->batch = 1;
     TRY(s->method->monitor(s, m, given));
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(m->piece[i].part->engine->monitor_new(m, &m->piece[i]));
@@ -288,6 +385,7 @@ unda_status unda_solver_read_monitor(unda_solver *s, int32_t index, int64_t *fir
     struct monitor *m = NULL;
     ENTER(s);
     TRY(find(s, index, &m));
+    TRY(add_held(m));
     for (int32_t i = 0; values && i < m->num_piece; i++)
         TRY(move_piece(m, &m->piece[i], values, NULL));
     if (first)
@@ -310,5 +408,6 @@ unda_status unda_solver_write_monitor(unda_solver *s, int32_t index, int64_t fir
         TRY(move_piece(m, &m->piece[i], NULL, values));
     m->first = first;
     m->num_sample = num_sample;
+    m->num_held = 0;
     return UNDA_OK;
 }

@@ -10,8 +10,9 @@
 
 /* Where the values of a piece stand now, in host memory or on a device. */
 struct monitor_view {
-    uintptr_t base;    /* address of an array */
-    int64_t value;     /* of the value at (0, 0, 0) in it */
+    uintptr_t earlier; /* of the field one sample before, where two are taken */
+    uintptr_t base[3]; /* addresses of arrays of the fields: one, or those of a quantity of three */
+    int64_t value;     /* of the value at (0, 0, 0) in them */
     int64_t stride[2]; /* values from one place to the next along each of the first two axes */
     int64_t step;      /* and along the last */
 };
@@ -19,34 +20,50 @@ struct monitor_view {
 struct monitor_piece {
     unda_solver *part;
     int64_t num_row;
-    int64_t *to; /* [num_row]: its number among the rows that users see */
+    int64_t *to; /* [num_row]: its number among the rows that users see; NULL: see move of struct monitor */
     /* Places along axes, one after the other; ~place: minus the value there. Rows have the first two axes, of which that of
      * elements is one; the values of a row have the last. */
     int32_t num_axis[3];
     int64_t *place; /* [num_axis[0] + num_axis[1] + num_axis[2]] */
     void *sums;     /* accumulators in host memory; NULL: on the device */
+    void *held;     /* [batch][row][value] REAL in host memory: see struct monitor */
+    void *of;       /* the method's own */
     struct cuda_monitor *cuda;
 };
 
 /* What a sample adds. */
 struct monitor_sample {
-    int32_t statistic, num_frequency;
-    bool first;         /* accumulators have no values yet */
-    const double *wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t) */
+    int32_t statistic, quantity, num_frequency;
+    bool first;        /* accumulators have no values yet */
+    bool two;          /* the one before comes first, of which the field is at hand as well */
+    int32_t slot, num; /* where it is held, -1: it is not; so many that are held are added, 0: none yet */
+    const double *
+        wave; /* [2 num_frequency]: of each frequency f: cos(2 pi f t), - sin(2 pi f t); of several samples: of all */
 };
 
 struct monitor {
-    int32_t field, statistic, num_frequency, num_array;
+    int32_t field, statistic, quantity, num_frequency, num_array;
     int64_t every, first, num_sample;
     int64_t num_row, row; /* that users see */
     int64_t bytes;        /* of an accumulator */
     double lag, *frequency;
     /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
-     * are taken between calls of the engine. wave: of the samples of a call, [sample][2 num_frequency]. */
+     * are taken between calls of the engine. wave: of samples that are held, then of those of a call,
+     * [sample][2 num_frequency]. */
     bool inside;
+    bool
+        pairs; /* every step is a sample, and the engine has the field of the last step as well: two are taken at once */
+    int64_t num_call; /* samples of the present call */
+    /* Several samples are held, and then added at once, if batch is above 1: accumulators are read and written less often.
+     * Sums have the same bits. num_held: before the present call. */
+    int32_t batch, num_held;
     double *wave;
     struct monitor_piece *piece;
     int32_t num_piece;
+    /* Of methods whose pieces do not have the rows that users see: accumulators [row][value] of one array of a piece, in
+     * host memory, to the users' or from there. */
+    void (*move)(const struct monitor *m, const struct monitor_piece *piece, char *sums, char *out,
+                 const char *in);
     void *owned; /* frequency, piece and their arrays */
 };
 
@@ -61,9 +78,23 @@ unda_status monitors_take(unda_solver *s);
 unda_status monitors_reserve(unda_solver *s);
 /* Whether a sample is due at a step of the present call, for engines that take it; which. */
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample);
+/* The fields that a sample takes: one, or three. */
+static inline int32_t monitor_num_field(int32_t quantity)
+{
+    return quantity < UNDA_MINUS_MEAN ? 1 : 3;
+}
+/* Values of a piece, in each of the arrays of its accumulators. */
+static inline int64_t monitor_num_value(const struct monitor_piece *piece)
+{
+    return piece->num_row * piece->num_axis[2];
+}
 /* Of a method: the next of its pieces, with arrays; m->piece has room for it. It counts unless it has no rows. */
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
                               struct monitor_piece **piece);
+
+/* Refuses fields and elements that there are not. */
+unda_status monitor_check_field(const unda_monitor *given, int32_t num_field);
+unda_status monitor_check_elem(const unda_monitor *given, int64_t num_elem);
 
 /* Of engines with the state in host memory: the accumulators of a piece; adds to them (cpu_monitor.c). */
 unda_status monitor_cpu_new(struct monitor *m, struct monitor_piece *piece);

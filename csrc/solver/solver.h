@@ -70,6 +70,8 @@ struct engine {
     unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);
     unda_status (*monitor_take)(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+    /* Of the whole, after the state was written: what a sample of it needs. May be NULL. */
+    unda_status (*settle)(unda_solver *s);
     /* Fills kernel and parts of info. May be NULL. */
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     /* May be NULL: no kernels. */
@@ -101,6 +103,7 @@ struct method {
     /* Makes all sources; after a failure some may have been made, the others are NULL. */
     unda_status (*sources_new)(unda_solver *s, void **sources, const unda_source *given);
     void (*source_free)(void *source); /* may be NULL */
+    bool takes_nodes;                  /* sources node by node: `node` of unda_source */
     double (*source_most)(
         const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
     /* Refuses points outside the domain and unknown fields. */

@@ -38,7 +38,13 @@ unda_status sources_check(const unda_solver *s, int64_t num_time, const double *
 static unda_status check(const unda_solver *s, const unda_source *given)
 {
     CHECK_SIZE(given, unda_source);
-    if (given->num_cell < 1 || given->num_cell > INT32_MAX || !given->places || !given->rates)
+    if (given->node && (!s->method->takes_nodes || !given->field || !given->weight || given->places))
+        FAIL(UNDA_ERR_ARG,
+             "node of unda_source is given on %s; expected field and weight with it, no places, "
+             "and a grid",
+             s->method->name);
+    if (given->num_cell < 1 || given->num_cell > INT32_MAX ||
+        (!given->node && (!given->places || !given->rates)))
         FAIL(UNDA_ERR_ARG, "num_cell is %lld, expected 1 or more, or places or rates is NULL",
              (long long)given->num_cell);
     int64_t num = source_count(given);
@@ -52,7 +58,7 @@ static unda_status check(const unda_solver *s, const unda_source *given)
     if (given->first && given->first[num] != given->num_cell)
         FAIL(UNDA_ERR_ARG, "first[%lld] of unda_source is %lld, expected num_cell = %lld", (long long)num,
              (long long)given->first[num], (long long)given->num_cell);
-    for (int64_t i = 0; i < 3 * given->num_cell; i++)
+    for (int64_t i = 0; given->places && i < 3 * given->num_cell; i++)
         if (!isfinite(given->places[i]))
             FAIL(UNDA_ERR_ARG, "coordinate %d of the source is %g, expected a finite number", (int)(i % 3),
                  given->places[i]);

@@ -1,49 +1,168 @@
 /* monitor.cu: adds a sample of a field to the accumulators of a monitor, by the operations of csrc/solver/cpu_monitor.c.
- * One thread a value; limited by memory: it reads the value, and reads and writes its accumulators (a maximum is written
- * only where it grows). Defines: REAL; of elements LAYOUT, without which values are nodes of a grid. */
+ * Limited by memory: it reads values, and reads and writes their accumulators (a maximum is written only where it grows).
+ * Kernel `monitor` has one thread a value, whose place tables give. Kernel `monitor_grid` is for boxes of grids: threads
+ * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
+ * given, accumulators take two samples while they are in registers, one after the other. Defines: REAL; GRID (1: nodes of a
+ * grid, 0: tables); of elements LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
 #include LAYOUT
 #endif
 
+/* What a sample is of the fields at a place; at(i): the value of field i. */
+template <class At> static __device__ __forceinline__ REAL quantity_of(const monitor_args &a, At at)
+{
+    REAL p = at(0);
+    if (a.quantity < MONITOR_MINUS_MEAN)
+        return a.quantity == MONITOR_MINUS ? -p : p;
+    REAL q = at(1), r = at(2);
+    return a.quantity == MONITOR_MINUS_MEAN ? -(p + q + r) / 3 : (REAL)sqrt(p * p + q * q + r * r);
+}
+
+/* Adds NUM samples at VALUES places; i: their numbers, -1: none. */
+template <int NUM, int VALUES>
+static __device__ __forceinline__ void add(const monitor_args &a, const long long *i, REAL (*p)[VALUES])
+{
+    if (a.statistic == MONITOR_HOLD) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            if (i[v] >= 0)
+                ((REAL *)a.sums)[i[v]] = p[0][v];
+        return;
+    }
+    if (a.statistic == MONITOR_MAXIMUM || a.statistic == MONITOR_MINIMUM) {
+        REAL kept[VALUES];
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            kept[v] = i[v] < 0 || a.is_first ? p[0][v] : ((REAL *)a.sums)[i[v]];
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            bool grows = a.is_first;
+#pragma unroll
+            for (int n = 0; n < NUM; n++)
+                if (a.statistic == MONITOR_MAXIMUM ? p[n][v] > kept[v] : p[n][v] < kept[v]) {
+                    kept[v] = p[n][v];
+                    grows = true;
+                }
+            if (grows && i[v] >= 0)
+                ((REAL *)a.sums)[i[v]] = kept[v];
+        }
+        return;
+    }
+    const int num = a.statistic == MONITOR_SQUARES ? 1 : 2 * a.num_frequency;
+    double *sums = (double *)a.sums;
+    for (int k = 0; k < num; k++, sums += a.num) {
+        double sum[VALUES];
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            sum[v] = i[v] < 0 || a.is_first ? 0 : sums[i[v]];
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+#pragma unroll
+            for (int n = 0; n < NUM; n++)
+                sum[v] = sum[v] + (a.statistic == MONITOR_SQUARES ? (double)p[n][v] : a.wave[n * num + k]) *
+                                      (double)p[n][v];
+            if (i[v] >= 0)
+                sums[i[v]] = sum[v];
+        }
+    }
+}
+
+#if GRID
+/* The place of value j along an axis. */
+static __device__ __forceinline__ int place_of(const monitor_args &a, int axis, int num, int j)
+{
+    return j == num - 1 ? a.last[axis] : a.first[axis] + j;
+}
+
+/* The rows of a thread; beyond the last value of one it takes that again, and adds to nothing. */
+template <int NUM> static __device__ __forceinline__ void take(const monitor_args &a, int x, int y)
+{
+    const int lanes = blockDim.x, first = blockIdx.x * lanes * MONITOR_VALUES + threadIdx.x;
+    const int at_x = place_of(a, 0, a.num_x, x), at_y = place_of(a, 1, a.num_y, y);
+    const bool minus = (at_x < 0) ^ (at_y < 0);
+    const long long row = (at_x < 0 ? ~at_x : at_x) * a.stride[0] + (at_y < 0 ? ~at_y : at_y) * a.stride[1];
+    long long number[MONITOR_VALUES];
+    REAL p[NUM][MONITOR_VALUES]; /* of two the earlier one first */
+#pragma unroll
+    for (int v = 0; v < MONITOR_VALUES; v++) {
+        const int z = first + v * lanes, at_z = place_of(a, 2, a.num_z, z < a.num_z ? z : a.num_z - 1);
+        const long long place = row + (at_z < 0 ? ~at_z : at_z);
+        const REAL sign = minus ^ (at_z < 0) ? -1 : 1;
+        number[v] = z < a.num_z ? ((long long)x * a.num_y + y) * a.num_z + z : -1;
+        if (NUM == 2)
+            p[0][v] = sign * ((const REAL *)a.earlier)[place];
+        p[NUM - 1][v] = quantity_of(a, [&](int i) { return sign * ((const REAL *)a.q[i])[place]; });
+    }
+    add<NUM>(a, number, p);
+}
+extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_constant__ monitor_args a)
+{
+    for (int x = blockIdx.z; x < a.num_x; x += gridDim.z)
+        for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < a.num_y; y += gridDim.y * blockDim.y)
+            if (a.earlier)
+                take<2>(a, x, y);
+            else
+                take<1>(a, x, y);
+}
+
+/* Adds the samples that are held, in their order, to the accumulators of a Fourier transform. */
+extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+{
+    constexpr int VALUES = MONITOR_HELD_VALUES;
+    const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
+    const int wide = 2 * a.num_frequency;
+    double p[MONITOR_BATCH][VALUES];
+#pragma unroll
+    for (int n = 0; n < MONITOR_BATCH; n++)
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            p[n][v] = n < a.num_held && i < a.num ? (double)((const REAL *)a.earlier)[n * a.num + i] : 0;
+        }
+    double *sums = (double *)a.sums;
+    for (int k = 0; k < wide; k++, sums += a.num) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            if (i >= a.num)
+                continue;
+            double sum = sums[i];
+#pragma unroll
+            for (int n = 0; n < MONITOR_BATCH; n++)
+                if (n < a.num_held)
+                    sum = sum + a.wave[n * wide + k] * p[n][v];
+            sums[i] = sum;
+        }
+    }
+}
+#else
 /* i / d by 32 bits where that does, which is several times as fast. */
 static __device__ __forceinline__ long long quotient(const monitor_args &a, long long i, int d)
 {
     return a.num <= 0xffffffffLL ? (long long)((unsigned)i / (unsigned)d) : i / d;
 }
 
-/* The value at three places. */
-static __device__ __forceinline__ REAL value_at(const monitor_args &a, long long x, long long y, long long z)
+/* The value of field i of those taken, at three places. */
+static __device__ __forceinline__ REAL value_at(const monitor_args &a, int i, long long x, long long y,
+                                                long long z)
 {
 #ifdef LAYOUT
-    return ((const REAL *)a.q)[state_index(a.total, a.num_field, a.num_z, x, (int)z, a.field)];
+    return ((const REAL *)a.q[0])[state_index(a.total, a.num_field, a.num_z, x, (int)z, a.field + i)];
 #else
-    bool minus = (x < 0) ^ (y < 0) ^ (z < 0);
-    x = x < 0 ? ~x : x;
-    y = y < 0 ? ~y : y;
-    z = z < 0 ? ~z : z;
-    REAL p = ((const REAL *)a.q)[x * a.stride[0] + y * a.stride[1] + z];
-    return minus ? -p : p;
+    return ((const REAL *)a.q[i])[x * a.stride[0] + y * a.stride[1] + z];
 #endif
 }
 
 extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
 {
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.num)
         return;
-    long long row = quotient(a, i, a.num_z), x = quotient(a, row, a.num_y);
+    const long long row = quotient(a, i, a.num_z), x = quotient(a, row, a.num_y);
     const long long *y = a.place + a.num_x, *z = y + a.num_y;
-    REAL p = value_at(a, a.place[x], y[row - x * a.num_y], z[i - row * a.num_z]);
-    if (a.statistic == MONITOR_MAXIMUM || a.statistic == MONITOR_MINIMUM) {
-        REAL *kept = (REAL *)a.sums + i;
-        if (a.first || (a.statistic == MONITOR_MAXIMUM ? p > *kept : p < *kept))
-            *kept = p;
-        return;
-    }
-    double *sum = (double *)a.sums + i;
-    if (a.statistic == MONITOR_SQUARES)
-        *sum = (a.first ? 0 : *sum) + (double)p * (double)p;
-    for (int k = 0; k < 2 * a.num_frequency; k++, sum += a.num)
-        *sum = (a.first ? 0 : *sum) + a.wave[k] * (double)p;
+    const long long at[3] = {a.place[x], y[row - x * a.num_y], z[i - row * a.num_z]};
+    REAL p[1][1] = {{quantity_of(a, [&](int k) { return value_at(a, k, at[0], at[1], at[2]); })}};
+    add<1>(a, &i, p);
 }
+#endif

@@ -4,21 +4,41 @@
 
 #include "common/size.h"
 
-enum { MONITOR_FREQUENCIES = 128, MONITOR_MAXIMUM = 0, MONITOR_MINIMUM = 1, MONITOR_SQUARES = 2 };
+enum {
+    MONITOR_FREQUENCIES = 128,
+    MONITOR_MAXIMUM = 0,
+    MONITOR_MINIMUM = 1,
+    MONITOR_SQUARES = 2,
+    MONITOR_HOLD = 4
+};
+enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
+enum {
+    MONITOR_BATCH = 8,
+    MONITOR_HELD_VALUES = 2
+};                           /* samples that are held, at most; values of a thread that adds them */
+enum { MONITOR_VALUES = 4 }; /* of a thread of the kernel for grids, `lanes` apart along z */
 
 struct monitor_args {
-    const void *q;          /* a state (cuda/layout), or value (0, 0, 0) of an array of nodes */
-    void *sums;             /* [array][x][y][z]: REAL of maxima and minima, else double */
+    const void
+        *q[3]; /* a state (cuda/layout), or values (0, 0, 0) of arrays of nodes, of one field or three */
+    const void
+        *earlier; /* of a grid: the field one sample before, which is taken first; NULL: is not. Held samples
+                             * [num_held][x][y][z] */
+    void *sums;   /* [array][x][y][z]: REAL of maxima and minima, else double */
     const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there */
     long long num;          /* values: num_x num_y num_z */
     long long stride[2];    /* of nodes: from place to place along x and y */
     long long total;        /* of elements: nodes of the state */
+    int first[3],
+        last[3]; /* of a grid, in place of `place`: of the first values along axes, which ascend by one, and of the
+                             * last one */
     int num_x, num_y, num_z;
     int field, num_field; /* of elements */
-    int statistic, num_frequency;
-    int first; /* 1: sums have no values yet */
-    double wave[2 * MONITOR_FREQUENCIES];
+    int statistic, quantity, num_frequency;
+    int is_first; /* 1: sums have no values yet */
+    int num_held;
+    double wave[2 * MONITOR_FREQUENCIES]; /* of each sample of those that are added */
 };
-SIZE_IS(monitor_args, 2136);
+SIZE_IS(monitor_args, 2192);
 
 #endif

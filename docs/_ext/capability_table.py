@@ -82,7 +82,8 @@ class OnGrid:
         taken = [one.__name__ for one in self.scheme.sources if physics in one.physics]
         # Arrays stand for one of these at each point.
         arrays = [n for n, one in Source._kinds.items() if one.at_point is not Source.at_point]
-        return (*taken, *(n for n in arrays if taken and physics in Source._kinds[n].physics))
+        waves = ["PlaneWave"] * (bool(taken) and not self.points.no_waves)
+        return (*taken, *(n for n in arrays if taken and physics in Source._kinds[n].physics), *waves)
 
     def receivers(self, physics):
         """Return what receivers record."""

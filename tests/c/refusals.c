@@ -214,6 +214,52 @@ static int32_t none_ends(int32_t num, void *request, void *status)
     return 1;
 }
 
+/* Layers of spectral elements. */
+static void refuse_layers(void)
+{
+    const unda_box box = {
+        .size_bytes = sizeof box, .shape = UNDA_HEX, .cells = {2, 1, 1}, .upper = {2, 1, 1}};
+    const double material[4] = {1, 1, 1, 1};
+    const int32_t boundary[6] = {0};
+    int64_t elem[2] = {1, 0};
+    double damping[2 * 27] = {0};
+    unda_mesh *mesh = NULL;
+    unda_solver *solver = NULL;
+    unda_solver_options options = {.size_bytes = sizeof options,
+                                   .method = UNDA_SEM,
+                                   .degree = 2,
+                                   .device = UNDA_DEVICE_CPU,
+                                   .material = material,
+                                   .boundary = boundary,
+                                   .num_damped = 2,
+                                   .damped_elem = elem,
+                                   .damping = damping};
+    if (unda_box_mesh_new(&mesh, &box) != UNDA_OK || unda_solver_new(&solver, mesh, &options) != UNDA_OK)
+        return;
+    unda_solver_free(solver);
+    damping[28] = -1;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    damping[28] = NAN;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    damping[28] = 1;
+    elem[0] = 0; /* twice */
+    CALL(unda_solver_new(&solver, mesh, &options));
+    elem[0] = 2;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    elem[0] = -1;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    elem[0] = 1;
+    snprintf(options.kernel, sizeof options.kernel, "atomic");
+    CALL(unda_solver_new(&solver, mesh, &options));
+    options.kernel[0] = 0;
+    options.num_damped = -1;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    options.num_damped = 2;
+    options.damping = NULL;
+    CALL(unda_solver_new(&solver, mesh, &options));
+    unda_mesh_free(mesh);
+}
+
 /* The first of two processes of spectral elements: of three hexahedra in a row one, and one that nobody has. */
 static void refuse_spectral_ranks(void)
 {
@@ -307,6 +353,7 @@ static void refuse_ranks(struct rig *rig)
     }
     unda_solver_free(solver);
     unda_mesh_free(local);
+    refuse_layers();
     refuse_spectral_ranks();
 }
 
@@ -569,6 +616,9 @@ static void refuse_monitors(struct rig *rig)
     MONITOR(field = -1);
     MONITOR(field = 99);
     MONITOR(statistic = 4);
+    MONITOR(quantity = -1);
+    MONITOR(quantity = 4);
+    MONITOR(quantity = UNDA_MAGNITUDE; m.field = 2);
     MONITOR(statistic = UNDA_FOURIER);
     MONITOR(lag = NAN);
     MONITOR(num_frequency = 1);

@@ -120,6 +120,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_drops_what_waits_and_the_cluster_goes_on(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     script = subprocess.Popen(

@@ -22,8 +22,8 @@ def run(shape, physics, device, *, degree=2, integrator="lsrk4", steps=STEPS, ce
     mesh = unda.box_mesh((0, 0, 0), (size,) * 3, cells=(cells,) * 3, shape=shape)
     wall = {"acoustic": "rigid", "elastic": "symmetry", "maxwell": "pmc"}[physics]
     sim = unda.DG(
-        mesh, MEDIA[physics], degree=degree, boundary=CORNER | {"*": wall}, integrator=integrator, device=device,
-        dtype="float64", **options,
+        mesh, MEDIA[physics], degree=degree, boundary=CORNER | {"*": wall}, integrator=integrator,
+        device=device, dtype="float64", **options,
     )  # fmt: skip
     sim.set(**{name: np.ones((mesh.num_elem, sim.num_node)) for name in sim.fields if name[0] in "pve"})
     sim.run(steps=steps)
@@ -47,7 +47,7 @@ def state(sim):
     ],
 )
 def test_layers_on_cuda_are_those_of_the_cpu(shape, physics, integrator):
-    """To rounding: sums of at most 3 x 10 x 6 products, 5 stages of 23 steps, in the worst case in one direction."""
+    """To rounding: sums of at most 3 x 10 x 6 products, 5 stages a step, in the worst case of one sign."""
     one, other = (state(run(shape, physics, device, integrator=integrator)) for device in ("cpu", "cuda"))
     assert np.abs(one - other).max() < 180 * 5 * STEPS * np.finfo(float).eps * np.abs(one).max()
     assert np.abs(one[:, 1:]).max() > 1e-3  # layers are reached

@@ -183,7 +183,9 @@ def test_tuning_measures_once_prints_and_remembers(fewer_candidates, capsys):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(("kernel", "tile"), [("node", None), ("fused", 64), ("fused", None)])
+@pytest.mark.parametrize(
+    ("kernel", "tile"), [pytest.param("node", None, marks=pytest.mark.slow), ("fused", 64), ("fused", None)]
+)
 def test_the_fastest_candidate_wins(fewer_candidates, monkeypatch, kernel, tile):
     table = unda.DG(box(1), MEDIUM, degree=1, device="cuda").config["kernel_options"]["tile"]
     wanted = tile or table

@@ -113,6 +113,21 @@ def test_on_a_device_spectral_elements_are_described(medium, field):
     check(sim, field)
 
 
+@pytest.mark.gpu_or_stand_in
+def test_on_a_device_padded_unknowns_and_a_state_that_was_loaded_are_described(tmp_path):
+    cuda_device.prepare()
+    # three unknowns of a node stand in four words
+    sim = unda.SEM(box(shape="hex"), SOLID, degree=2, device="cuda", assembly="atomic")
+    sim.set(uy=value)
+    check(sim, "uy")
+    sim.step(2)
+    sim.save(tmp_path / "state.h5")
+    loaded = unda.load(tmp_path / "state.h5")
+    raw, want = loaded.device_array("vz", raw=True), sim.get("vz")
+    used = raw.cells >= 0  # nothing has been read before
+    assert raw.numpy()[used].tobytes() == want[raw.cells[used], raw.nodes[used]].tobytes()
+
+
 def test_after_a_step_it_is_asked_for_again():
     sim = grid("cpu", "scalar", "float32")
     sim.set(p=value)

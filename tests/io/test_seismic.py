@@ -144,6 +144,13 @@ def test_a_stream_has_each_trace_with_its_time_place_and_unit():
         rec.to_obspy(station="ABCDE")
 
 
+def test_strain_of_a_fibre_and_its_rate_have_codes_of_their_own():
+    """Whether they are written together or each alone."""
+    together = seismic._codes(["strain", "strain_rate"])
+    assert together == {**seismic._codes(["strain"]), **seismic._codes(["strain_rate"])}
+    assert together == {"strain": "STR", "strain_rate": "SRT"}
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_miniseed_has_the_bits_and_the_rate_to_single_precision(tmp_path, dtype):
     """Of 5000 samples 2.1 µs apart, many records: their rounded times must not tear a trace into parts."""
@@ -168,4 +175,4 @@ def test_codes_of_channels_are_three_letters_apart():
     names = [*unda.Elastic(rho=1, vp=2, vs=1).traces, "p", "ex", "hy", "chi", "ux", "ax"]
     codes = seismic._codes([*names, "strain", "strain_rate"])
     assert len(set(codes.values())) == len(names) + 2 and all(1 <= len(code) <= 3 for code in codes.values())
-    assert codes["vz"] == "VZ" and codes["curl_x"] == "CUX" and codes["strain_rate"] == "ST1"
+    assert codes["vz"] == "VZ" and codes["curl_x"] == "CUX" and codes["strain_rate"] == "SRT"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import unda
 from unda.errors import ArgumentError
+from unda.method.expected import expected as exact_at
 from unda.method.integral import Integral
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
@@ -157,12 +158,52 @@ def test_in_fluids_strain_is_refused_and_displacement_recorded():
         sim.sample(AT, "displacement")
     with pytest.raises(ArgumentError, match="no fields"):
         dg(unda.Acoustic(rho=1.0, c=1.0)).add_receivers(AT, "strain")
-    with pytest.raises(ArgumentError, match="takes displacements, which exact"):
-        rec = sim.add_receivers(AT, "ux")
-        rec.misfit(unda.exact.plane_wave(ROCK, k=(1, 0, 0)))
 
 
 PATH = np.array([(0.2, 0.2, 0.3), (1.4, 0.2, 0.3), (1.4, 0.9, 0.8)])
+MODE = unda.exact.lubricated_box_mode(ROCK, BOX["lower"], BOX["upper"], n=(1, 1, 1))
+
+
+@pytest.mark.parametrize("name", ["DG", "SEM"])
+def test_displacement_and_fibres_are_compared_with_exact_solutions(name):
+    """The misfit is that of the velocity, at most some times as large; that of another wave is not small."""
+    sim = MAKERS[name](boundary={"*": "symmetry"})
+    sim.set(MODE)
+    rec = sim.add_receivers(AT[:2], [*DISPLACEMENT, "vx", "vy", "vz"], every=3)
+    line = sim.add_fibre([(0.2, 0.27, 0.33), (1.2, 0.22, 0.18)], gauge=0.4, spacing=0.2)
+    sim.run(until=0.8)
+    near = 4.0 * rec.misfit(MODE, fields=("vx", "vy", "vz")).max()
+    assert near < 0.2 and (rec.misfit(MODE) <= near).all()
+    along = line.misfit(MODE)
+    assert (along <= near).all() and (line[1:3].misfit(MODE) == along[1:3]).all()
+    stiff = unda.Elastic(rho=2.0, vp=4.0, vs=1.5)
+    other = unda.exact.lubricated_box_mode(stiff, BOX["lower"], BOX["upper"], n=(1, 1, 1))
+    assert (rec.misfit(other, fields=DISPLACEMENT) > near).all()
+    assert (line.misfit(other, fields=("strain",)) > along).all()
+    with pytest.raises(ArgumentError, match="expected a dict of"):
+        line.misfit(lambda x, y, z, t: {"sxx": 0 * x * t})
+    with pytest.raises(ArgumentError, match="takes derivatives" if name == "DG" else "expected a dict of"):
+        sim.add_receivers(AT, "divergence").misfit(MODE)
+
+
+def test_the_expected_displacement_is_the_integral_of_the_exact_velocity():
+    """Of v cos(omega t): v (sin(omega t) - sin(omega t_0)) / omega."""
+    sim = dg(boundary={"*": "symmetry"})
+    sim.set(MODE)
+    sim.run(steps=5)
+    omega = 3.0 * np.pi * np.sqrt(0.25 + 1 + 1)
+    for every in (1, 3, 10):
+        rec = sim.add_receivers(AT, ["ux"], every=every)
+        sim.run(steps=20)
+        x, y, z = AT.T
+        v = np.sin(np.pi * x / 2) * np.cos(np.pi * y) * np.cos(np.pi * z) / 3  # q_x of k = (1/2, 1, 1) pi
+        right = v[:, None] / omega * (np.sin(omega * rec.t) - np.sin(omega * rec.t[0]))
+        found = exact_at(rec, MODE, ("ux",))
+        assert set(found) == set(DISPLACEMENT) and rec.num_sample > 2
+        size = np.abs(v).max() / omega
+        assert (
+            np.abs(found["ux"] - right).max() <= 1e-10 * size < np.abs(found["ux"] - right * 1.000001).max()
+        )
 
 
 @pytest.mark.parametrize("name", ["DG", "SEM"])

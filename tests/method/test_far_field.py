@@ -50,6 +50,38 @@ def test_a_sphere_has_its_cross_section(size, sphere):
     assert np.abs(wrong - expected).max() > 1e-4 * expected.max()
 
 
+@pytest.mark.parametrize("size", [0.3, 3.0, 12.0])
+def test_a_box_around_has_the_cross_section_of_a_sphere_around(size):
+    """Of a box with three different edges, beside the sphere's middle; not with a face turned around."""
+    solution = mie(size, sphere=unda.Maxwell(eps=4.0, mu=1.2))
+    box = CENTER - np.array([1.3, 1.5, 1.35]), CENTER + np.array([1.45, 1.3, 1.6])
+    surface = unda.FarField(AROUND, frequency=size / K / (2 * np.pi), box=box)
+    fields = solution.fields(*surface.points.T, part="scattered")
+    theta = np.linspace(0, np.pi, 25)
+    expected = solution.bistatic(theta, 1.0)
+    found = power(surface.amplitude(fields, directions(theta, 1.0)))
+    assert np.abs(found - expected).max() < 1e-5 * expected.max()  # what its rule promises
+    face = surface.points[:, 1] == box[1][1]
+    turned = {name: np.where(face, -values, values) for name, values in fields.items()}
+    wrong = power(surface.amplitude(turned, directions(theta, 1.0)))
+    assert face.any() and np.abs(wrong - expected).max() > 1e-2 * expected.max()
+
+
+def test_a_surface_is_a_sphere_or_a_box():
+    for given, says in (
+        ({}, "expected one of them"),
+        ({"radius": 1.0, "box": ((0, 0, 0), (1, 1, 1))}, "expected one of them"),
+        ({"box": ((0, 0, 0), (1, 0, 1))}, "expected a volume"),
+        ({"box": ((0, 0, 1), (1, 1, 0))}, "lower corner first"),
+        ({"box": 1.0}, "two corners"),
+    ):
+        with pytest.raises(ArgumentError, match=says):
+            unda.FarField(AROUND, frequency=1.0, **given)
+    assert "box=((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))" in repr(
+        unda.FarField(AROUND, frequency=1.0, box=((0,) * 3, (1,) * 3))
+    )
+
+
 def test_the_amplitude_is_the_field_far_away_phase_included():
     solution, surface = mie(3.0), around(3.0)
     fields = solution.fields(*surface.points.T, part="scattered")

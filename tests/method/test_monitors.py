@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import unda
-from monitor_cases import CASES, compare, elastic_grid, grid_case, mesh_case, monitored, samples
+from monitor_cases import CASES, compare, elastic_grid, grid_case, mesh_case, monitored, samples, sem_case
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -31,6 +31,33 @@ def test_one_sample_more_is_seen():
     sim.step(3 * 14)
     with pytest.raises(AssertionError):
         compare(monitors, p, times, 3 * sim.dt)
+
+
+@pytest.mark.parametrize("name", ["scalar", "scalar tiled float64"])
+def test_every_step_may_be_a_sample(name):
+    """They are taken two by two, in calls of an odd and of an even number of steps."""
+    make, options, field = CASES[name]
+    alone, sim = make(**options), make(**options)
+    every, third = monitored(sim, field, 1), monitored(sim, field, 3)
+    p, times = samples(alone, field, 1, 28)
+    for num in (1, 4, 22):
+        sim.step(num)
+    compare(every, p, times, sim.dt)
+    compare(third, p[::3], times[::3], 3 * sim.dt)
+
+
+@pytest.mark.parametrize("name", ["scalar", "scalar tiled float64", "elastic"])
+def test_looking_at_values_changes_none(name):
+    """Samples that wait to be added are added then, in calls of any length."""
+    make, options, field = CASES[name]
+    calm, looked_at = make(**options), make(**options)
+    sums = [monitored(sim, field, 2)["dft"] for sim in (calm, looked_at)]
+    for num in (1, 2, 5, 13, 30):
+        looked_at.step(num)
+        assert np.isfinite(sums[1].values).all()
+    calm.step(51)
+    np.testing.assert_array_equal(sums[1].values, sums[0].values)
+    assert np.ptp(np.abs(sums[0].values)) > 0
 
 
 @pytest.mark.parametrize("parts", [2, 3])
@@ -114,7 +141,7 @@ def test_reset_begins_again_and_clear_frees():
         _ = peak.values
 
 
-@pytest.mark.parametrize("name", ["tet ab3 float64", "scalar", "elastic"])
+@pytest.mark.parametrize("name", ["tet ab3 float64", "scalar", "elastic", "sem solid float64"])
 def test_checkpoints_keep_monitors(name, tmp_path):
     make, options, field = CASES[name]
     sim = make(**options)
@@ -129,6 +156,69 @@ def test_checkpoints_keep_monitors(name, tmp_path):
     for here, there in zip(sim.monitors, again.monitors, strict=True):
         assert (here.kind, here.every, here.num_sample) == (there.kind, there.every, there.num_sample)
         np.testing.assert_array_equal(here.values, there.values)
+
+
+@pytest.mark.parametrize("device", ["cpu", ["cpu"] * 2])
+def test_fluids_and_solids_of_spectral_elements_have_what_is_theirs(device):
+    sim = sem_case("both", device=device)
+    fluid, found = sim._fluid, {}
+    assert fluid.any()
+    assert not fluid.all()
+    for field, there in (("pressure", fluid), ("vz", ~fluid)):
+        found[field] = sim.add_monitor(field, "max", every=2), there
+    below = sim.add_monitor("ux", "min", every=2, region=((0, 0, 0), (1, 1, 0.5)))
+    with pytest.raises(unda.ArgumentError, match="no cells with chi_tt"):
+        sim.add_monitor("pressure", "max", every=2, region=((0, 0, 0), (1, 1, 0.5)))
+    sim.set(chi=lambda x, y, z: np.sin(9 * x))  # whose accelerations are made before sample 0
+    peak = {field: sim.get(field) for field in found}
+    for _ in range(15):
+        sim.step(2)
+        peak = {field: np.maximum(old, sim.get(field)) for field, old in peak.items()}
+    for field, (monitor, there) in found.items():
+        np.testing.assert_array_equal(monitor.values[there], peak[field][there])
+        assert np.isnan(monitor.values[~there]).all()
+    assert np.isfinite(below.values).all()
+
+
+def test_nodes_that_cells_share_are_kept_once():
+    sim = sem_case()
+    before = sim.memory["host"]
+    peak, few = (sim.add_monitor("p", "max", every=2, region=region) for region in (None, [0]))
+    nodes = (3 * 3 + 1) * (2 * 3 + 1) ** 2
+    assert nodes * 4 <= peak.bytes < (nodes + 64) * 4 < peak.values.nbytes
+    assert few.bytes < peak.bytes / 2
+    assert sim.memory["host"] == before + peak.bytes + few.bytes
+
+
+#: {name: (simulation, derived field, fields)}
+DERIVED = {
+    "speed of tetrahedra": (mesh_case, {"shape": "tet"}, "speed", ("vx", "vy", "vz")),
+    "speed of solids": (sem_case, {"medium": "elastic", "dtype": "float64"}, "speed", ("vx", "vy", "vz")),
+    "pressure of a grid": (elastic_grid, {}, "pressure", ("sxx", "syy", "szz")),
+}
+
+
+def derived(name, parts):
+    a, b, c = parts
+    return -(a + b + c) / 3 if name == "pressure" else np.sqrt(a * a + b * b + c * c)
+
+
+@pytest.mark.parametrize("case", DERIVED)
+def test_derived_fields_are_those_of_each_sample(case):
+    """Three products and their sum round by at most 4 eps of the sum of magnitudes, and so does a mean."""
+    make, options, name, fields = DERIVED[case]
+    sim = make(**options)
+    eps = np.finfo(sim.dtype).eps
+    peak, apart = sim.add_monitor(name, "max", every=2), sim.add_monitor(fields[0], "max", every=2)
+    size, most = 0.0, -np.inf
+    for _ in range(12):
+        sim.step(2)
+        parts = [sim.get(field).astype(np.float64) for field in fields]
+        size = np.maximum(size, sum(map(abs, parts)))
+        most = np.maximum(most, derived(name, parts))
+    most = np.maximum(most, 0.0)  # sample 0
+    assert (np.abs(peak.values - most) <= 4 * eps * size).all()
+    assert np.abs(apart.values - most).max() > 100 * eps * size.max()
 
 
 def test_what_monitors_cannot_do_is_said():
@@ -155,7 +245,6 @@ def test_what_monitors_cannot_do_is_said():
     sim.reset(sources=True)
     with pytest.raises(unda.ArgumentError, match="every is not given"):
         sim.add_monitor("p", "max")
-    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2), shape="hex")
-    with pytest.raises(unda.ArgumentError, match="SEM has no monitors"):
-        unda.SEM(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2).add_monitor("chi", "max", every=1)
     assert sim.monitors == ()
+    with pytest.raises(unda.ArgumentError, match="field that is stored"):
+        grid_case("staggered").add_monitor("speed", "max")  # its components stand half a cell apart

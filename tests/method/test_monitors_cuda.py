@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cuda_device import prepare
-from monitor_cases import CASES, compare, grid_case, mesh_case, monitored, samples
+from monitor_cases import CASES, compare, grid_case, mesh_case, monitored, samples, sem_case
 
 pytestmark = pytest.mark.gpu_or_stand_in
 prepare()
@@ -22,14 +22,24 @@ ON_DEVICE = {
     "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
     "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
     "staggered": (grid_case, {"scheme": "staggered"}, "vx"),
-}
+    "sem": (sem_case, {"degree": 2, "cells": (2, 2, 2)}, "p"),
+    "sem solid float64": (
+        sem_case, {"medium": "elastic", "dtype": "float64", "degree": 2, "assembly": "colors"}, "vy"
+    ),
+    "sem in parts": (sem_case, {"medium": "elastic", "degree": 2, "device": ["cuda:0"] * 2}, "az"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ON_DEVICE)
+SLOW = "tet nodes", "sem", "sem in parts"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in ON_DEVICE]
+)
 def test_monitors_are_statistics_of_the_samples(name):
     make, options, field = ON_DEVICE[name]
     every, num = 3, 8
-    alone, sim = make(**options, device="cuda"), make(**options, device="cuda")
+    alone, sim = (make(**{"device": "cuda"} | options) for _ in range(2))
     before = sum(sim.memory.values())
     recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [field], every=2) for one in (alone, sim)]
     monitors = monitored(sim, field, every)
@@ -40,6 +50,20 @@ def test_monitors_are_statistics_of_the_samples(name):
     sim.step(every * (num - 1))
     compare(monitors, p, times, every * sim.dt)
     np.testing.assert_array_equal(*(rec[field] for rec in recorded))
+
+
+@pytest.mark.parametrize("calls", [(1, 4, 6), (11,)])
+def test_samples_of_every_step_are_taken_two_by_two(calls):
+    """Beside others, in calls of an odd and of an even number of steps."""
+    alone, sim = (grid_case("scalar", kernel="step", device="cuda") for _ in range(2))
+    every, third = monitored(sim, "p", 1), monitored(sim, "p", 3)
+    p, times = samples(alone, "p", 1, 12)
+    for num in calls:
+        sim.step(num)
+    compare(every, p, times, sim.dt)
+    compare(third, p[::3], times[::3], 3 * sim.dt)
+    with pytest.raises(AssertionError):
+        compare(every, p[:-1], times[:-1], sim.dt)
 
 
 #: Slabs of kernel diamond share planes.

@@ -67,6 +67,31 @@ for others in (many, again, alone):
 """
 
 
+ELEMENTS = """
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (4, 3, 3), shape="hex", perturb=0.1)
+
+def run():
+    given = mesh if comm.rank == 0 else None
+    sim = unda.SEM(given, medium, degree=2, device="cpu", comm=comm)
+    sim.add_source(unda.VolumeInjection((0.4, 0.2, 0.2), f=unda.ricker(6.0)))
+    return sim
+
+twin = run()
+peak = twin.get("p")
+for _ in range(7):
+    twin.step(2)
+    peak = np.maximum(peak, twin.get("p"))
+many = watched(run(), "p")
+many.save("sem.h5")
+again = unda.load("sem.h5", comm=comm)
+for sim in (many, again):
+    sim.step(5)
+assert many.monitors[0].values.tobytes() == peak.tobytes() and np.ptp(peak) > 0
+for a, b in zip(many.monitors, again.monitors, strict=True):
+    assert a.num_sample == 8 and a.values.tobytes() == b.values.tobytes()
+"""
+
+
 @pytest.mark.parametrize("scheme", ["scalar", "staggered"])
 def test_grids_in_processes_have_the_bits_of_one(scheme, tmp_path):
     rank_cases.passes(2, tmp_path, BEGIN + f"SCHEME = {scheme!r}\n" + GRID)
@@ -74,3 +99,7 @@ def test_grids_in_processes_have_the_bits_of_one(scheme, tmp_path):
 
 def test_meshes_in_processes_have_the_bits_of_one(tmp_path):
     rank_cases.passes(3, tmp_path, BEGIN + MESH)
+
+
+def test_spectral_elements_in_processes_have_the_samples(tmp_path):
+    rank_cases.passes(3, tmp_path, BEGIN + ELEMENTS)

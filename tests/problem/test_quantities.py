@@ -92,6 +92,10 @@ TAKEN = {
     ),
     "ricker": (lambda q: unda.ricker(q).fmax, 2 * U.MHz, 5e6),
     "sampled": (lambda q: unda.sampled(q, [0, 1, 1, 0]).span[1], [0, 1, 2, 3] * U.us, 3e-6),
+    "values": (
+        lambda q: unda.PointForce((0, 0, 0), unda.sampled([0, 1, 2, 3], q, "N"), (1, 0, 0)).f([1.0, 2.0]),
+        [0, 2, 5, 0] * U.kN, [2000.0, 5000.0],
+    ),
     "time": (lambda q: unda.ricker(1.0, t0=1.0)(q), 1000 * MS, 1.0),
     "rake": (lambda q: fault(q).moment[0][1], np.pi * U.radian, fault(180.0).moment[0][1]),
     "array": (
@@ -158,6 +162,8 @@ def test_pictures_and_files_take_quantities(tmp_path):
 
 
 def test_where_no_unit_belongs_a_quantity_is_refused():
+    with pytest.raises(unda.ArgumentError, match=r"s is .* expected plain values"):
+        unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.N)  # of which source is not known yet
     with pytest.raises(unda.ArgumentError, match=r"cells is .* expected plain values"):
         unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)
     with pytest.raises(unda.ArgumentError, match=r"cfl is .* expected a number without a unit"):

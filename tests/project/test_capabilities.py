@@ -39,16 +39,17 @@ def mesh(shape, periodic):
                      periodic=box.periodic, tag_names={"lower": 0, "upper": 1})  # fmt: skip
 
 
-def source(name, physics):
+def source(name, physics, grid=False):
     f = unda.ricker(1.0)
     across = (1, 0, 0) if physics == "maxwell" else None
+    where = {"box": ((0.25,) * 3, (0.75,) * 3)} if grid else {"region": "upper"}
     return {
         "VolumeInjection": lambda: unda.VolumeInjection(MIDDLE, f),
         "PointForce": lambda: unda.PointForce(MIDDLE, f, (0, 0, 1)),
         "MomentTensor": lambda: unda.MomentTensor(MIDDLE, f, np.eye(3)),
         "CurrentDipole": lambda: unda.CurrentDipole(MIDDLE, f, (0, 0, 1)),
         "Array": lambda: unda.Array([MIDDLE], f, direction=(0, 0, 1) if physics == "maxwell" else None),
-        "PlaneWave": lambda: unda.PlaneWave((0, 0, 1), across, f=f, region="upper"),
+        "PlaneWave": lambda: unda.PlaneWave((0, 0, 1), across, f=f, **where),
     }[name]()
 
 
@@ -70,7 +71,7 @@ def build(method, physics, boundary, source_name, receiver, engine="cpu"):
         on = mesh("tet" if method == "DG, tetrahedra" else "hex", periodic)
         sim = (unda.SEM if method == "SEM" else unda.DG)(on, medium, degree=2, boundary=sides, **more)
     with sim:
-        sim.add_source(source(source_name, physics))
+        sim.add_source(source(source_name, physics, method.startswith("FD")))
         sim.add_receivers([(0.3, 0.45, 0.3)], [receiver])
 
 

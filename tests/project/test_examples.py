@@ -43,6 +43,7 @@ def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
     assert (tmp_path / "parameter_sweep.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_a_sweep_on_dask_has_its_orders(tmp_path):
     pytest.importorskip("distributed")
     said = run(tmp_path, "sweep_dask.py", "--quick")
@@ -87,6 +88,17 @@ def test_a_sphere_scatters_as_mie_said(tmp_path):
     assert "against Mie at radius 1.0000 m" in run(tmp_path, "pec_scattering.py", "--quick")
     assert (tmp_path / "pec_scattering.npz").is_file()
     assert (tmp_path / "pec_scattering.png").stat().st_size > 20000
+
+
+@pytest.mark.slow
+def test_a_sphere_of_glass_on_a_grid_scatters_as_mie_said(tmp_path):
+    """Within what half a cell of its radius changes; on ten cells a radius."""
+    assert "against Mie" in run(tmp_path, "dielectric_sphere_grid.py", "--quick")
+    with np.load(tmp_path / "dielectric_sphere_grid.npz") as file:
+        found, exact = file["found"], file["exact"]
+    assert found.shape == (2, 181) and (tmp_path / "dielectric_sphere_grid.png").stat().st_size > 20000
+    # cuts exchanged would be seen
+    assert np.abs(found[::-1] - exact).max() > 2 * np.abs(found - exact).max()
 
 
 @pytest.mark.slow  # survey_segy.py has the same model
@@ -178,6 +190,7 @@ def test_unda_can_be_called_from_c(tmp_path):
         "survey_segy.py",
         "focused_ultrasound.py",
         "dielectric_sphere.py",
+        "dielectric_sphere_grid.py",
         "two_methods.py",
         "four_methods.py",
         "hill.py",

@@ -60,7 +60,14 @@ def test_other_cells_have_another_digest():
 
 
 #: Those whose problems other default tests have.
-ELSEWHERE = ("03_elastic", "04_maxwell", "05_finite_differences", "06_four_methods", "07_kernels")
+ELSEWHERE = (
+    "02_convergence",
+    "03_elastic",
+    "04_maxwell",
+    "05_finite_differences",
+    "06_four_methods",
+    "07_kernels",
+)
 
 
 @pytest.mark.parametrize(

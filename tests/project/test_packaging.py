@@ -5,6 +5,7 @@ compiling all of it again is left to .ci/run. Not here: the Makefile (test_make.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,17 @@ def test_a_wrong_wheel_is_noticed(checkout, wheel, tmp_path):
     assert "cp311" in name and "lacks unda/libunda.so" in lacks and "old.cu" in holds
 
 
+def newest_glibc(library):
+    """Return the newest version 2.n of glibc that a library names."""
+    return max(int(n) for n in re.findall(rb"GLIBC_2\.(\d+)", library))
+
+
+def test_the_library_runs_with_the_glibc_of_red_hat_9_and_ubuntu_22_04():
+    library = (ROOT / "python" / "unda" / "libunda.so").read_bytes()
+    assert newest_glibc(library) <= 34
+    assert newest_glibc(library + b"hypot@GLIBC_2.35") == 35
+
+
 @pytest.mark.parametrize(("copies", "words"), [(1, None), (0, "0 files"), (2, "2 files")])
 def test_a_manylinux_wheel_has_one_libgomp_of_its_own(checkout, wheel, tmp_path, copies, words):
     other = tmp_path / wheel.name.replace("linux_", "manylinux_2_28_")
@@ -152,6 +164,7 @@ def test_a_notebook_runs_from_the_wheel_in_an_empty_folder(site, tmp_path, path,
 # ---- the source distribution
 
 
+@pytest.mark.slow
 def test_the_source_distribution_makes_the_same_wheel(checkout, wheel, sdist, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")

@@ -33,7 +33,9 @@ def run(chunks, **case):
 @pytest.mark.parametrize(
     "kind", ["coupled", *(pytest.param(one, marks=pytest.mark.slow) for one in ("solid", "fluid"))]
 )
-@pytest.mark.parametrize("assembly", ASSEMBLIES)
+@pytest.mark.parametrize(
+    "assembly", ["ordered", pytest.param("colors", marks=[] if REAL else pytest.mark.slow)]
+)
 def test_bits_do_not_depend_on_how_a_run_is_cut(kind, assembly):
     """Again, in two, step by step; 34 steps go as two graphs and two single steps, after one more capture."""
     one = bits_of(run([34], kind=kind, assembly=assembly))

@@ -78,7 +78,7 @@ def accelerations(sim):
     ("medium", "dtype"),
     [
         pytest.param(ROCK, "float64", id="solid-float64"),
-        pytest.param(WATER, "float32", id="fluid-float32"),
+        pytest.param(WATER, "float32", id="fluid-float32", marks=[] if REAL else pytest.mark.slow),
         pytest.param(ROCK, "float32", id="solid-float32", marks=[] if REAL else pytest.mark.slow),
         pytest.param(WATER, "float64", id="fluid-float64", marks=[] if REAL else pytest.mark.slow),
     ],

@@ -270,3 +270,25 @@ def test_a_line_of_explosions_makes_the_waves_of_garvin(method):
     assert receivers.misfit(solution).max() <= 0.01
     deep = unda.exact.garvin_problem(medium, unda.VolumeInjection((0.07, 0.11, -0.56), unda.ricker(1.0)))
     assert receivers.misfit(deep).max() > 0.01
+
+
+def test_many_sources_have_the_same_bits_on_any_threads_and_add_up():
+    """More than a thousand, which threads list side by side; each node has many, in the order of sources."""
+    mesh, medium = solid_and_fluid((2, 2, 2))
+    rng = np.random.default_rng(2)
+    places = rng.uniform(0.1, 0.9, (1100, 3))
+    sources = [unda.VolumeInjection(one, unda.ricker(1.5, t0=0.01 * rng.random())) for one in places]
+
+    def after(given, threads=1):
+        sim = unda.SEM(
+            mesh, medium, degree=2, boundary={"*": "free"}, dtype="float64", dt=0.01, threads=threads
+        )
+        sim.add_source(given)
+        sim.step(3)
+        return [sim.get(name) for name in ("uz", "chi")]
+
+    one = after(sources)
+    for threads in (2, 3):
+        assert [a.tobytes() for a in one] == [b.tobytes() for b in after(sources, threads)]
+    for whole, a, b in zip(one, after(sources[:700]), after(sources[700:]), strict=True):
+        assert apart(whole, a + b) < 1e-12 < apart(whole, a + 1.001 * b)

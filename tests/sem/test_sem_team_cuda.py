@@ -82,7 +82,13 @@ def test_a_solid_and_a_fluid_may_be_on_different_devices():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("transport", ["auto", pytest.param("host", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "transport",
+    [
+        pytest.param("auto", marks=[] if REAL else pytest.mark.slow),
+        pytest.param("host", marks=pytest.mark.slow),
+    ],
+)
 def test_graphs_of_all_devices_take_the_same_steps(monkeypatch, transport):
     """However a run is cut into calls, as launches one by one, and whichever of two parts is early."""
     found = []

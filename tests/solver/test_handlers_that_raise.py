@@ -196,7 +196,7 @@ def test_a_handler_that_raises_anywhere_leaves_the_run_whole(make, work, slow, t
 
 
 @pytest.mark.parametrize(
-    ("make", "work", "slow"), cases([(dg, step), (sem, run)], [(hexahedra, step), (fd, run)])
+    ("make", "work", "slow"), cases([(dg, step)], [(hexahedra, step), (fd, run), (sem, run)])
 )
 def test_a_handler_that_saves_anywhere_saves_all_and_disturbs_nothing(make, work, slow, tmp_path):
     expected, _, places = undisturbed(make, work, slow)

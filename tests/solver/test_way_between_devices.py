@@ -218,7 +218,10 @@ def test_what_is_clear_is_not_measured(stand_in):
     assert made(OTHER).team.transport == "host"
 
 
-@pytest.mark.parametrize(("method", "pair"), [("DG", ["cuda:0", "cuda:3"]), ("SEM", ["cuda:0", "cuda:4"])])
+@pytest.mark.parametrize(
+    ("method", "pair"),
+    [("DG", ["cuda:0", "cuda:3"]), pytest.param("SEM", ["cuda:0", "cuda:4"], marks=pytest.mark.slow)],
+)
 def test_the_bound_is_what_inner_cells_move(stand_in, method, pair):
     """Each of a round's four copies takes 1 ms, all else no time; memory is just slow enough, or not."""
     cache = 100

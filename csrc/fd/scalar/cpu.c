@@ -155,7 +155,7 @@ static void advance(unda_solver *s, int64_t time, int64_t x, int64_t begin, int6
     fd_cpu_inject(s, next, 0, time, first, last);
     code(s)->ghosts(fd_tables(s), t, next, x, begin, end);
     fd_cpu_keep(s, next, 0, s->begin + time + 1, first, last);
-    fd_cpu_sample(s, next, s->begin + time + 1, x, begin, end);
+    fd_cpu_sample(s, &next, t->base.array[time % 2], 0, 1, s->begin + time + 1, x, begin, end);
 }
 
 /* Advances a block by `depth` steps, from step `time` of the call on. */

@@ -178,9 +178,8 @@ static unda_status finish(unda_solver *s, int64_t num_step)
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
-{
-    const struct scalar_cuda *t = scalar_cuda(s);
-    TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
+{    const struct scalar_cuda *t = scalar_cuda(s);
+TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
     return finish(s, num_step);
 }
 

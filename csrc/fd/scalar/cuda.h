@@ -79,8 +79,7 @@ struct scalar_cuda {
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
-    int tile_y, chunk;
-    gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
+    int tile_y, chunk;gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
     gpu_ptr memory[3], table[3];     /* of matched layers along x, y, z: struct scalar_matched */
     struct diamond diamond;
     struct streamed streamed;

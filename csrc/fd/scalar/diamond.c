@@ -231,20 +231,24 @@ unda_status diamond_launch(unda_solver *s, int64_t levels, int64_t first, int64_
     return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);
 }
 
-/* Many steps at once, and what is left one by one if a launch is not worth it. */
+/* Many steps at once, up to the next sample of a monitor, and what is left one by one if a launch is not worth it. */
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     const struct diamond_tile *tile = &t->diamond.tile;
     for (int64_t done = 0; done < num_step;) {
-        int64_t left = num_step - done, levels = left < tile->levels ? left : tile->levels;
-        if (left < tile->fewest)
-            return scalar_step.run(s, left);
+        int64_t left = num_step - done,
+                levels = fd_cuda_until_sample(s, left < tile->levels ? left : tile->levels);
+        done += levels;
+        if (levels < tile->fewest) {
+            TRY(scalar_step.run(s, levels));
+            continue;
+        }
         TRY(diamond_launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
             SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
-        done += levels;
         s->step += levels;
+        TRY(fd_cuda_sample(s));
     }
     return UNDA_OK;
 }

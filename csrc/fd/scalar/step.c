@@ -164,7 +164,9 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
     s->step++;
-    return first < end ? fd_cuda_take(s) : UNDA_OK;
+    if (first < end)
+        TRY(fd_cuda_take(s));
+    return fd_cuda_sample(s);
 }
 
 /* Takes steps of the whole grid, one after the other. */

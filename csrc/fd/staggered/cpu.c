@@ -99,9 +99,21 @@ static void fill_materials(unda_solver *s)
 }
 
 /* Blocks of rows march along x, so that the neighbouring planes stay in a core's cache. */
-enum { BLOCK_Y = 16 };
+enum { BLOCK_Y = 16, NO_TIME = -1 };
 
-static void pass_rows(unda_solver *s, int pass, struct fd_span span)
+/* What a step adds to rows [begin, end) of plane x, and what monitors take of them. */
+static void end_rows(unda_solver *s, int pass, int64_t time, int64_t x, int64_t begin, int64_t end)
+{
+    const struct staggered *p = fd_tables(s)->physics;
+    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
+    void *const *array = fd_cpu(s)->array + p->first[pass];
+    for (int i = 0; i < p->count[pass]; i++)
+        fd_cpu_inject(s, array[i], p->first[pass] + i, time, (x * num_y + begin) * num_z,
+                      (x * num_y + end) * num_z);
+    fd_cpu_sample(s, array, NULL, p->first[pass], p->count[pass], s->begin + time + 1, x, begin, end);
+}
+/* time: of the step in the call; NO_TIME: neither sources nor monitors. */
+static void pass_rows(unda_solver *s, int pass, int64_t time, struct fd_span span)
 {
     struct staggered_cpu *t = tables(s);
     int64_t num_x = span.end - span.begin, num_y = fd_tables(s)->axis[1].total;
@@ -115,6 +127,8 @@ static void pass_rows(unda_solver *s, int pass, struct fd_span span)
             int64_t first = i / num_x * BLOCK_Y, last = first + BLOCK_Y < num_y ? first + BLOCK_Y : num_y;
             for (int64_t y = first; y < last; y++)
                 code(s)->row(fd_tables(s), t, pass, span.begin + i % num_x, y, scratch);
+            if (time != NO_TIME)
+                end_rows(s, pass, time, span.begin + i % num_x, first, last);
         }
         parallel_restore(kept);
     }
@@ -132,13 +146,9 @@ static unda_status open(unda_solver *s)
 static unda_status pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
 {
     const struct fd *fd = fd_tables(s);
-    const struct staggered *p = fd->physics;
-    int64_t plane = fd->axis[1].total * fd->axis[2].total;
     struct fd_span span[2];
     for (int i = fd_spans(fd, part, span); i-- > 0;) {
-        pass_rows(s, pass, span[i]);
-        for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-            fd_cpu_inject(s, fd_cpu(s)->array[f], f, time, span[i].begin * plane, span[i].end * plane);
+        pass_rows(s, pass, time, span[i]);
         fill_pass(s, pass, span[i], part == FD_INSIDE); /* of planes beyond sides when all are made */
     }
     return UNDA_OK;
@@ -186,7 +196,7 @@ static unda_status rest(unda_solver *s)
     TRY(open(s));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
-    pass_rows(s, 0, fd_planes_of(fd_tables(s)));
+    pass_rows(s, 0, NO_TIME, fd_planes_of(fd_tables(s)));
     fill_pass(s, 0, fd_planes_of(fd_tables(s)), true);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         fd_cpu_multiply(s, f, -0.5);

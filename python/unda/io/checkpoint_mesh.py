@@ -13,6 +13,7 @@ from ..errors import ArgumentError, FileError
 from ..exact import from_config as solution_from_config
 from ..limits import choose_device, device_info
 from ..problem._shapes import MAX_DEGREE
+from ..problem.layer import Damping
 from ..problem.mesh import Mesh
 from ..problem.rank_mesh import scatter
 from . import _hdf
@@ -129,6 +130,14 @@ def _whole_mesh(file: Any, config: dict[str, Any]) -> Mesh:
     return mesh
 
 
+def _condition(found: Any) -> Any:
+    """Return a word, or the layer that a dict describes."""
+    try:
+        return Damping(**found) if isinstance(found, dict) else found
+    except TypeError:
+        raise FileError(f"config.boundary has {found!r}, expected a word or a layer") from None
+
+
 def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, same: bool) -> Any:
     """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
     from ..method.dg import DG
@@ -151,7 +160,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
     material = _hdf.array(file, "material", np.float64, (*nodes, len(kind.parameters))) if first else None
     made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
     boundary = {
-        name: made[json.dumps(exact[name])] if name in exact else word
+        name: made[json.dumps(exact[name])] if name in exact else _condition(word)
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
     medium: Any = None

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..method.monitor import KINDS, Monitor
+from ..method.monitor_field import monitored_names, taken
 from ..method.monitor_region import saved_region
 from . import _hdf
 from .traces import MOST_STEPS
@@ -42,7 +43,8 @@ def put(file: Any, arrays: list[dict[str, Any]]) -> None:
 def restore(file: Any, sim: Any, headers: list[Any], step: int) -> None:
     """Add the monitors of a file to a simulation whose state and clock are set."""
     for i, about in enumerate(headers):
-        field, kind = _hdf.word(about, "field", sim.fields), _hdf.word(about, "kind", KINDS)
+        field = _hdf.word(about, "field", monitored_names(sim))
+        kind = _hdf.word(about, "kind", KINDS)
         every = _hdf.entry(about, "every", int, 1, 2**31 - 1)
         first = _hdf.entry(about, "first", int, 0, MOST_STEPS)
         count = _hdf.entry(about, "num_sample", int, 1, MOST_STEPS)
@@ -54,9 +56,9 @@ def restore(file: Any, sim: Any, headers: list[Any], step: int) -> None:
         frequencies = np.array(_hdf.entry(about, "frequencies", list), np.float64)
         group = _hdf.child(_hdf.child(file, "monitors"), str(i))
         cells = _hdf.array(group, "cells", np.int64, (None,)) if "cells" in group else None
-        region = saved_region(sim, field, _hdf.entry(about, "region", list), cells)
+        region = saved_region(sim, taken(sim, field).first, _hdf.entry(about, "region", list), cells)
         made = Monitor(sim, field, kind, every, frequencies, region)
         shape = (made._num_array, *region.file_shape)
         sums = _hdf.array(group, "sums", made._dtype, shape)
-        sim._add_monitor(made)
+        made._begin()
         made._put(first, count, region.own_part(sums))

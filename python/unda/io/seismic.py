@@ -55,10 +55,10 @@ def to_obspy(
 
 
 def _codes(names: Iterable[str]) -> dict[str, str]:
-    """Return codes of up to three letters, no two alike: VZ, SXX, DIV, CUX; STR and ST1 of two STR."""
+    """Return codes of up to three letters, no two alike: VZ, SXX, DIV, CUX; of fibres STR and SRT."""
     made: dict[str, str] = {}
     for name in names:
-        plain = name.upper().replace("CURL_", "CU").replace("_", "")[:3]
+        plain = "SRT" if name == "strain_rate" else name.upper().replace("CURL_", "CU").replace("_", "")[:3]
         numbered = (f"{plain[:2]}{i}" for i in range(1, 10))
         made[name] = next(code for code in (plain, *numbered) if code not in made.values())
     return made

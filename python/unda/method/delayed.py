@@ -30,6 +30,8 @@ class Delayed:
     ----------
     numbers : ndarray of int, shape (num_point,)
         Column of each point.
+    width : int
+        Number of columns.
     """
 
     def __init__(self, amplitude: Callable[[np.ndarray], Any], delays: np.ndarray, source: Any) -> None:
@@ -40,6 +42,7 @@ class Delayed:
             )
         self._amplitude = amplitude
         self._delays, self.numbers = np.unique(delays, return_inverse=True)
+        self.width = len(self._delays)
         self.fmax = getattr(amplitude, "fmax", None)  # for `check`
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
@@ -50,14 +53,15 @@ class Delayed:
 def columns(amplitudes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
     """Return the different ones of amplitudes of sources, and which of all their columns each source has.
 
-    Sources of an array follow each other: each takes the next of its numbers.
+    Sources of an array, and those of a plane wave on a grid, follow each other: each takes the next of its
+    numbers.
     """
     functions = list({id(f): f for f in amplitudes}.values())
-    widths = [len(f._delays) if isinstance(f, Delayed) else 1 for f in functions]
+    widths = [getattr(f, "width", 1) for f in functions]
     first = dict(zip(map(id, functions), np.cumsum([0, *widths[:-1]]).tolist(), strict=True))
     found = np.fromiter((first[id(f)] for f in amplitudes), np.int64, len(amplitudes))
     owner = np.fromiter(map(id, amplitudes), np.uint64, len(amplitudes))
     for f in functions:
-        if isinstance(f, Delayed):
+        if hasattr(f, "numbers"):
             found[owner == id(f)] += f.numbers
     return functions, found

@@ -1,6 +1,6 @@
-"""The near-to-far-field transformation from fields on a sphere, at one frequency.
+"""The near-to-far-field transformation from fields on a sphere or a box, at one frequency.
 
-Not here: the fields on the sphere (receivers and their spectrum); exact solutions (exact/mie.py).
+Not here: the fields there (receivers and their spectrum); exact solutions (exact/mie.py).
 """
 
 from __future__ import annotations
@@ -12,37 +12,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import field_names, number, vector
 from ..errors import ArgumentError
+from ..problem.incident import two_corners
 from ..problem.medium import Maxwell
 
 Complex = NDArray[np.complex128]
 
 
 class FarField:
-    """A sphere around all radiating sources, and the far field of its waves.
+    """A surface around all radiating sources, and the far field of its waves: a sphere, or a box on a grid.
 
-    Far from the sphere E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as
-    exp(-i omega t). Waves that come in from outside the sphere, as from absorbing boundaries, do not count.
+    Far from it E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as exp(-i omega t).
+    Waves that come in from outside the surface, as from absorbing boundaries, do not count. Where a
+    `PlaneWave` comes in, the surface is in the scattered field: on a grid its points are four cells or more
+    from the box of the total field and from layers, since receivers take eight nodes along each axis.
 
     Parameters
     ----------
     medium : Maxwell
         Outside the sources; homogeneous, sigma = 0.
-    radius : float
-        Radius of the sphere [m].
+    radius : float, optional
+        Radius of a sphere [m]; give this or `box`.
     frequency : float
         Frequency [Hz].
     center : array_like, shape (3,)
         Center of the sphere [m].
+    box : (lower, upper), each array_like of shape (3,), optional
+        Two corners of a box [m], instead of a sphere: it fits a total field in a box more closely.
 
     Attributes
     ----------
     points : ndarray, shape (num_point, 3)
-        Points of a Gauss rule on the sphere [m], where the fields are needed.
+        Points of a Gauss rule on the sphere or on each face [m], where the fields are needed.
 
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous, not Maxwell or conducts, radius or frequency are not positive.
+        If the medium is not homogeneous, not Maxwell or conducts, radius or frequency are not positive,
+        neither or both of radius and box are given, or the box has no volume.
 
     References
     ----------
@@ -77,20 +83,30 @@ class FarField:
     """
 
     def __init__(
-        self, medium: Maxwell, radius: float, frequency: float, *, center: ArrayLike = (0.0, 0.0, 0.0)
-    ) -> None:
+        self, medium: Maxwell, radius: float | None = None, frequency: float | None = None, *,
+        center: ArrayLike = (0.0, 0.0, 0.0), box: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
         if not isinstance(medium, Maxwell):
             raise ArgumentError(f"medium is {medium!r}; expected Maxwell")
         values = medium.scalar()
         if values["sigma"] > 0.0:
             raise ArgumentError(f"the medium conducts, sigma = {values['sigma']}; expected 0")
+        if (radius is None) == (box is None):
+            raise ArgumentError(f"radius is {radius!r}, box {box!r}; expected one of them")
         self.medium = medium
-        self.radius = number("radius", radius, "m", positive=True)
+        self.radius = None if radius is None else number("radius", radius, "m", positive=True)
+        self.box = None if box is None else two_corners(box)
         self.frequency = number("frequency", frequency, "Hz", positive=True)
         self._k = 2.0 * np.pi * self.frequency * float(np.sqrt(values["eps"] * values["mu"]))
         self._impedance = float(np.sqrt(values["mu"] / values["eps"]))
+        if self.radius is not None:
+            self._sphere(self.radius, np.array(vector("center", center, "m")))
+        elif self.box is not None:
+            self._faces(*np.array(self.box))
+
+    def _sphere(self, radius: float, center: NDArray[np.float64]) -> None:
         # Beyond degree k r harmonics fall off as in exact/mie.py; n Gauss points integrate degree 2n - 1.
-        size = self._k * self.radius
+        size = self._k * radius
         num = int(np.ceil(size + 4.0 * np.cbrt(size) + 4.0))
         cosine, weight = np.polynomial.legendre.leggauss(num)
         phi = np.pi / num * np.arange(2 * num)
@@ -99,8 +115,34 @@ class FarField:
             [np.outer(sine, np.cos(phi)), np.outer(sine, np.sin(phi)), np.outer(cosine, np.ones(2 * num))],
             axis=-1,
         ).reshape(-1, 3)
-        self._weight = np.repeat(weight * np.pi / num * self.radius**2, 2 * num)
-        self.points = np.array(vector("center", center, "m")) + self.radius * self._normal
+        self._weight = np.repeat(weight * np.pi / num * radius**2, 2 * num)
+        self.points = center + radius * self._normal
+
+    def _faces(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        """Make a Gauss rule on each face: along an edge L phases turn by up to 2 k L.
+
+        n points integrate exp(2 i k x) over L as well as its Legendre series converges, from degree k L on;
+        14 more take a factor of 1e5 off fields whose singularities are 0.2 L away (Trefethen 2013, chapter
+        19).
+        """
+        middle, half = (lower + upper) / 2.0, (upper - lower) / 2.0
+        if not (half > 0.0).all():
+            raise ArgumentError(f"box goes from {lower.tolist()} to {upper.tolist()}; expected a volume")
+        rules = [np.polynomial.legendre.leggauss(int(np.ceil(self._k * h)) + 14) for h in half]
+        points, normals, weights = [], [], []
+        for axis in range(3):
+            b, c = (axis + 1) % 3, (axis + 2) % 3
+            (x, p), (y, q) = rules[b], rules[c]
+            for side in (-1.0, 1.0):
+                place = np.empty((len(x), len(y), 3))
+                place[..., axis] = middle[axis] + side * half[axis]
+                place[..., b] = (middle[b] + half[b] * x)[:, None]
+                place[..., c] = middle[c] + half[c] * y
+                points.append(place.reshape(-1, 3))
+                normals.append(np.tile(side * np.eye(3)[axis], (place[..., 0].size, 1)))
+                weights.append(np.outer(half[b] * p, half[c] * q).ravel())
+        self.points, self._normal = np.concatenate(points), np.concatenate(normals)
+        self._weight = np.concatenate(weights)
 
     def amplitude(self, fields: Mapping[str, ArrayLike], directions: ArrayLike) -> Complex:
         """Return the far field.
@@ -149,4 +191,6 @@ class FarField:
         return np.asarray(1j * self._k / (4 * np.pi) * np.cross(d, magnetic + np.cross(electric, d)))
 
     def __repr__(self) -> str:
-        return f"unda.FarField({self.medium!r}, {self.radius}, {self.frequency})"
+        where = self.radius if self.box is None else None
+        box = "" if self.box is None else f", box={self.box}"
+        return f"unda.FarField({self.medium!r}, {where}, {self.frequency}{box})"

@@ -18,6 +18,7 @@ from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import choose_device
 from ..problem.grid import Block, Grid, chunks
+from ..problem.incident import PlaneWave
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
 from ..problem.surface import boundary_named
@@ -574,6 +575,11 @@ class FD(Simulation):
         if self.ranks is None:
             return grid_check.check(self)
         return self.ranks.first("check", lambda: grid_check.check(self))  # each process knows all of it
+
+    def _add_wave(self, wave: PlaneWave) -> None:
+        from .total_field import add_plane_wave
+
+        add_plane_wave(self, wave)
 
     def _heights(self, boundary: Any, xy: np.ndarray) -> np.ndarray:
         side = boundary_named(boundary, SIDES)

@@ -40,6 +40,11 @@ def conditions(
                 f"boundary {name!r} has condition {condition!r}; expected one of {list(scheme.conditions)}, "
                 f"a layer such as unda.{scheme.layers[0].__name__}, or '*' for the rest"
             )
+        if isinstance(condition, Damping) and condition.width is None:
+            raise ArgumentError(
+                f"boundary {name!r} has {condition!r}; expected unda.Damping(width=..): layers of a grid are "
+                "counted in nodes"
+            )
         side = scheme.absorbing(h, fmax, slowest) if condition == "absorbing" else condition
         side = _on_grid(side, name, grid.spacing[i // 2])
         found[name] = scheme.fill(side, h, fmax, slowest) if isinstance(side, CPML) else side

@@ -1,6 +1,6 @@
 """Absorbing layers of DG: from `CPML` at boundaries of a mesh to what the library takes.
 
-Not here: adding cells (../problem/layered_mesh.py), the layers' equations (csrc/dg/layer.c).
+Not here: adding cells (../problem/mesh_layers.py), the layers' equations (csrc/dg/layer.c).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from .. import _core
 from .._check import integer
 from ..errors import ArgumentError
-from ..problem._values import ByTag, Number
 from ..problem.boundary import WALLS, by_name
 from ..problem.grid import SIDES
 from ..problem.layer import CPML
-from ..problem.layered_mesh import cells_at, in_layers, sides_of, thickness_in_cells, with_layers
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.mesh_damping import continued
+from ..problem.mesh_layers import extended, owners_of, plane_of
 from ._options import Given
 
 _R0 = 1e-6
@@ -85,6 +85,16 @@ class MeshLayers(NamedTuple):
         return f"layers of {', '.join(sorted(text))}" if text else ""
 
 
+def in_layers(mesh: Any, sides: Mapping[str, float]) -> np.ndarray:
+    """Say which cells lie beyond the planes [m] where layers begin, (num_elem,)."""
+    middle = mesh.centroids
+    found = np.zeros(len(middle), bool)
+    for side, begin in sides.items():
+        i = SIDES.index(side)
+        found |= middle[:, i // 2] > begin if i % 2 else middle[:, i // 2] < begin
+    return found
+
+
 def add_layers(given: Given, layers: MeshLayers | None) -> None:
     """Make `given.layers`: those that the mesh has, or of the CPMLs among the boundary conditions.
 
@@ -126,7 +136,9 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
         table = material[one.cells].reshape(-1, material.shape[-1])
         numbers[side], why = _numbers(medium, one, table, side, of_sides)
         reasons |= {side: why} if why else {}
-    given.medium, given.mesh = _continued(medium, mesh, made, parents, degree), made
+    given.mesh = made
+    if made is not mesh:
+        given.medium = continued(medium, mesh, made, parents, degree)
     given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
     end = _ENDS[medium.physics]
     given.boundary = {
@@ -155,18 +167,20 @@ def _thickness(layer: CPML, speed: float) -> float:
 def _added(
     mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
-    """Add cells at boundaries with layers."""
-    names = sides_of(mesh, list(layered))
-    nums: dict[str, int] = {}
+    """Add cells outside boundaries with layers (`Mesh.extended`)."""
+    thick: dict[str, float] = {}
     found: dict[str, _Side] = {}
-    for side, name in names.items():
-        i = SIDES.index(side)
-        wanted = _thickness(layered[name], medium.speed_max(mesh))
-        nums[side], depth = thickness_in_cells(mesh, side, wanted)
-        begin = (mesh.lower, mesh.upper)[i % 2][i // 2]
-        found[side] = _Side(layered[name], begin, depth, cells_at(mesh, side)[0])
-    made, parents = with_layers(mesh, nums)
-    return found, made, parents
+    for name, layer in layered.items():
+        axis, begin, inside = plane_of(mesh, name)
+        side = SIDES[2 * axis + (inside < 0)]
+        if side in found:
+            raise ArgumentError(
+                f"several boundaries with a CPML, {name!r} among them, are at {side}; expected one"
+            )
+        thick[name] = _thickness(layer, medium.speed_max(mesh))
+        faces = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
+        found[side] = _Side(layer, begin, thick[name], owners_of(mesh.cells, faces))
+    return found, *extended(mesh, thick)
 
 
 def _tagged(
@@ -174,12 +188,10 @@ def _tagged(
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
     """Take cells of a tag as layers: those beyond the box of all others."""
     layer = next(iter(layered.values()))
-    tags = [layer.tag] if isinstance(layer.tag, str) else list(layer.tag or ())
-    if unknown := [tag for tag in tags if tag not in mesh.tag_names]:
-        raise ArgumentError(f"the CPML has tag {unknown}; the mesh has {list(mesh.tag_names)}")
-    within = np.isin(mesh.tags, [mesh.tag_names[tag] for tag in tags])
+    number = mesh.tag_names.get(layer.tag, layer.tag) if isinstance(layer.tag, str) else layer.tag
+    within = mesh.tags == number
     if within.all() or not within.any():
-        raise ArgumentError(f"{within.sum()} of {mesh.num_elem} cells have tag {tags}; expected some of them")
+        raise ArgumentError(f"tag is {layer.tag!r}; expected one of some cells, of {mesh.tag_names}")
     inner = mesh.vertices[mesh.cells[~within]].reshape(-1, 3)
     planes = np.stack([inner.min(axis=0), inner.max(axis=0)], axis=1).ravel()
     found: dict[str, _Side] = {}
@@ -256,29 +268,3 @@ def _numbers(
     damping = -1.5 * speed * np.log(one.layer.R0 or _R0) / one.depth
     values = (one.begin, one.depth, damping, np.pi * f0, one.layer.kappa, ratio)
     return dict(zip(_NUMBERS, map(float, values), strict=True)), why
-
-
-def _continued(medium: Medium, mesh: Mesh, made: Mesh, parents: np.ndarray, degree: int) -> Medium:
-    """Return the medium with the values of parents in added cells; numbers and tags are as they were."""
-    if made is mesh or all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
-        return medium
-    table = medium._in_cells(mesh, degree)
-    if medium.per == "cell":
-        columns = table[parents, 0].T
-    else:
-        columns = np.moveaxis(_by_node(mesh, made, parents, table, degree), -1, 0)
-    given = {
-        name: np.ascontiguousarray(column) for name, column in zip(medium.parameters, columns, strict=True)
-    }
-    return type(medium)(per=medium.per, **given)  # type: ignore[call-arg]
-
-
-def _by_node(mesh: Mesh, made: Mesh, parents: np.ndarray, table: np.ndarray, degree: int) -> np.ndarray:
-    """Return the values at nodes of all cells: those of the nearest node of a cell's parent."""
-    values = table[parents]
-    x, own = made.coordinates(degree), mesh.coordinates(degree)
-    for cell in range(mesh.num_elem, made.num_elem):
-        inside = np.clip(x[cell], mesh.lower, mesh.upper)
-        away = np.linalg.norm(inside[:, None] - own[parents[cell]][None], axis=2)
-        values[cell] = table[parents[cell]][away.argmin(axis=1)]
-    return values

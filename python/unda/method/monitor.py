@@ -1,6 +1,7 @@
 """Monitors: statistics of a field over time at every node, kept by the library as it steps.
 
-Next: monitor_region.py (which nodes). Not here: accumulating (csrc/solver/monitor.c), files (io/monitors.py).
+Next: monitor_field.py (of what), monitor_region.py (which nodes).
+Not here: accumulating (csrc/solver/monitor.c), files (io/monitors.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .._fixed import Fixed
 from ..errors import ArgumentError
 from ..problem.timefunction import wrap
 from .check import Report
+from .monitor_field import taken, without_field
 from .monitor_region import region_of
 
 #: By unda_statistic, and samples a period of the highest frequency at least, if `every` is not given.
@@ -42,8 +44,6 @@ class Monitor(Fixed):
         On a mesh, numbers of the cells; of those that this process has, where processes share the mesh.
     axes : tuple of ndarray or None
         On a grid, positions along x, y, z [m].
-    bytes : int
-        Memory that it takes beside the state, in this process.
 
     Notes
     -----
@@ -83,21 +83,35 @@ class Monitor(Fixed):
         self.field, self.kind, self.every, self.frequencies = field, kind, every, frequencies
         self._sim, self._region, self._dt = sim, region, sim.dt
         self.cells, self.axes = region.cells, region.axes
+        self._taken = taken(sim, field)
+        self._without = without_field(sim, self._taken.first, region.cells)
         fmax = highest(sim)
         self.per_period = None if fmax is None else 1.0 / (fmax * every * sim.dt)
         wide = 8 if kind in ("rms", "dft") else sim.dtype.itemsize
         self._num_array = 2 * len(frequencies) if kind == "dft" else 1
         self._dtype = np.dtype(np.float64) if wide == 8 else sim.dtype
-        self.bytes = wide * self._num_array * int(np.prod(region.own))
         self._fix()
 
     def _given(self) -> Any:
         """Return unda_monitor."""
         return _core.new_struct(
-            "unda_monitor", every=self.every, field=self._sim.fields.index(self.field),
-            statistic=KINDS.index(self.kind), lag=self._sim._points.lags(self._dt).get(self.field, 0.0),
+            "unda_monitor", every=self.every, field=self._sim.fields.index(self._taken.first),
+            statistic=KINDS.index(self.kind), quantity=self._taken.quantity,
+            lag=self._sim._points.lags(self._dt).get(self._taken.first, 0.0),
             num_frequency=len(self.frequencies), frequencies=self.frequencies, **self._region.members,
         )  # fmt: skip
+
+    def _begin(self) -> None:
+        """Let the library take it; its memory is what that took."""
+        solver = self._sim._solver
+        before = sum(self._sim.memory.values())
+        solver.add(lib.unda_solver_add_monitor, (self._given(),), solver.monitors, [self])
+        self._bytes = sum(self._sim.memory.values()) - before
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes beside the state, in this process; nodes that cells share count once."""
+        return self._bytes
 
     @property
     def _number(self) -> int:
@@ -134,9 +148,13 @@ class Monitor(Fixed):
         """The statistic of the samples so far.
 
         On a mesh (cells, nodes), as `get` of the simulation gives fields; on a grid (nx, ny, nz) of the
-        region, in all processes that share it. "dft": complex, with an axis of frequencies in front.
+        region, in all processes that share it. "dft": complex, with an axis of frequencies in front. NaN in
+        cells of `SEM` that do not have the field: displacements are of solids, potentials of fluids.
         """
-        return self._sim._read_monitor(self)
+        found = self._sim._read_monitor(self)
+        if self._without is not None:
+            found[..., self._without, :] = np.nan
+        return np.asarray(found)
 
     def _found(self) -> np.ndarray:
         sums = self._region.whole(self._sums())
@@ -168,17 +186,13 @@ def make_monitor(
     sim: Any, field: Any, kind: Any, every: Any, frequencies: ArrayLike | None, region: Any
 ) -> Monitor:
     """Return a monitor that the library does not know yet, see `Simulation.add_monitor`."""
-    if field not in sim.fields:
-        raise ArgumentError(
-            f"monitor of {field!r}: expected a field that is stored, one of {list(sim.fields)}; receivers "
-            "record what is derived from them"
-        )
+    first = taken(sim, field).first
     choice("kind", kind, KINDS)
     asked = _frequencies(kind, frequencies)
     if every is None:
         every = _every(sim, kind)
     return Monitor(
-        sim, field, kind, integer("every", every, 1, 2**31 - 1), asked, region_of(sim, field, region)
+        sim, field, kind, integer("every", every, 1, 2**31 - 1), asked, region_of(sim, first, region)
     )
 
 

@@ -30,7 +30,7 @@ class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""
 
     has_outer = False  # whether boundaries have outer values
-    no_waves: ClassVar[str] = "FD takes no plane waves"  # why; empty where they are taken
+    no_waves: ClassVar[str] = ""  # why there are no plane waves; empty where they are taken
     value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 

@@ -5,18 +5,18 @@ They outlive their simulation and pickle without it. Not here: recording (csrc/s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import call_at, field_names, field_values
+from .._check import field_names
 from .._fixed import Fixed
 from .._units import plain
 from ..errors import ArgumentError, InternalError
-from ..problem.medium import Medium, group_of
-from .channels import terms_at
+from ..problem.medium import group_of
+from .expected import expected, wider_fields
 from .integral import Integral
 
 
@@ -286,7 +286,8 @@ class Receivers(Fixed):
         ----------
         other : exact solution or Receivers
             The reference. Other receivers must have the same points and times. Exact
-            solutions have no derivatives: no divergence, no curl.
+            solutions have no derivatives: no divergence, no curl. Displacements, and the strain of a fibre,
+            are compared with integrals of the exact velocity from the first sample on.
         fields : sequence of str, optional
             All recorded ones if omitted.
 
@@ -309,13 +310,13 @@ class Receivers(Fixed):
         array([0.0031])
         """
         fields = field_names(fields, self.fields)
-        expected = self._expected(other, fields)
+        right = self._expected(other, fields)
         worst = np.zeros(len(self.points))
-        square = {field: (trace**2).sum(axis=1) for field, trace in expected.items()}
+        square = {field: (trace**2).sum(axis=1) for field, trace in right.items()}
         for field in fields:
             found = self[field].astype(np.float64)
             norm = np.sqrt(sum(square[one] for one in group_of(field) if one in square))
-            error = np.sqrt(((found - expected[field]) ** 2).sum(axis=1))
+            error = np.sqrt(((found - right[field]) ** 2).sum(axis=1))
             with np.errstate(divide="ignore", invalid="ignore"):
                 worst = np.maximum(worst, np.where(error == 0, 0.0, error / norm))
         return worst
@@ -334,22 +335,12 @@ class Receivers(Fixed):
                 raise ArgumentError("the receivers have other sample times")
             if any(field not in other.fields for field in fields):
                 raise ArgumentError(f"the receivers recorded {list(other.fields)}, expected {list(fields)}")
-            return {field: other[field].astype(np.float64) for field in _wider(fields, other.fields)}
+            return {field: other[field].astype(np.float64) for field in wider_fields(fields, other.fields)}
         if not callable(other):
             raise ArgumentError(f"expected an exact solution or receivers, found {other!r}")
         if self._bind is not None and hasattr(other, "bind"):
             other = self._bind(other)
-        x, y, z = (self.points[:, i, None] for i in range(3))
-        shape = (len(self.points), self.num_sample)
-        found = {}
-        for lag in {self._lags.get(field, 0.0) for field in fields}:
-            part = tuple(field for field in fields if self._lags.get(field, 0.0) == lag)
-            values = call_at("exact", other, (x, y, z), self.t[None, :] + lag)
-            if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
-                values = {**values, **_derived(other.medium, values, part)}
-            wider = _wider(part, values) if isinstance(values, Mapping) else part
-            found.update(field_values(values, wider, shape, "the exact solution"))
-        return found
+        return expected(self, other, fields)
 
     def save(self, path: Any) -> None:
         """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.
@@ -605,29 +596,7 @@ class Receivers(Fixed):
         return {**self.__dict__, "_bind": None}
 
 
-def _wider(fields: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
-    """Return these fields and the known ones of their groups."""
-    groups = dict.fromkeys(one for field in fields for one in group_of(field) if one in known)
-    return tuple(dict.fromkeys((*fields, *groups)))
-
-
 def _end(parts: dict[int, np.ndarray]) -> int:
     """Return the number of samples in parts; they are in order, except for parts that came twice."""
     last = next(reversed(parts), 0)
     return max(len(parts.get(0, ())), last + len(parts.get(last, ())))
-
-
-def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return these quantities from the fields of an exact solution, which has no derivatives."""
-    made = {}
-    known = {**medium.derived, **medium.motions}
-    for name in (one for one in names if one in known and one not in values):
-        if known[name].integrated or any(derivative for _, _, derivative in known[name].terms):
-            what = "displacements" if known[name].integrated else "derivatives"
-            raise ArgumentError(
-                f"{name!r} takes {what}, which exact solutions do not give; compare other fields "
-                "(misfit(.., fields=..)), or with other receivers"
-            )
-        terms = terms_at(known[name], lambda: np.array([list(medium.scalar().values())]))
-        made[name] = sum(factor * values[field] for factor, field, _ in terms)
-    return made

@@ -17,6 +17,7 @@ from .._check import check_state, field_names, flag, node_values, number
 from .._core import lib
 from .._units import plain
 from ..errors import ArgumentError
+from ..problem import mesh_damping
 from ..problem._gridded import labelled
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
@@ -54,11 +55,11 @@ class SEM(MeshSimulation):
         Materials by cell or node (`Medium`, `per`).
     degree : int
         In each coordinate, 2 to 10.
-    boundary : dict of str to str, optional
+    boundary : dict of str to str or Damping, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
         dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
         0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and shear traction 0).
-        Sides that the mesh joins are "periodic".
+        Sides that the mesh joins are "periodic". Or a `Damping` (thickness=).
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
         dt to runs that are compared.
@@ -106,8 +107,8 @@ class SEM(MeshSimulation):
 
     Notes
     -----
-    Stresses jump between cells. A state that is set is an interpolant, whose accelerations, and so the
-    pressure of fluids, have errors of a lower order. More in docs/sem.md.
+    Stresses jump between cells. A state that is set is an interpolant, whose accelerations have errors of a
+    lower order. More in docs/sem.md.
 
     Examples
     --------
@@ -152,6 +153,8 @@ class SEM(MeshSimulation):
 
     def _make(self, given: Given) -> None:
         """Make the simulation of these arguments of the constructor."""
+        if self.ranks is None:
+            mesh_damping.settle(given)
         team, whole = team_of(given) if self.ranks is None else None, None
         if self.ranks is not None:
             whole = Given({**vars(given), "mesh": given.mesh.whole}) if given.mesh.whole else None
@@ -187,7 +190,7 @@ class SEM(MeshSimulation):
             "degree": self.degree,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
-            "boundary": self._boundaries.words,
+            "boundary": self._boundaries.to_config(),
         }
         if team is not None:
             own["team"] = {"devices": list(team.devices), "transport": team.transport}
@@ -216,9 +219,10 @@ class SEM(MeshSimulation):
         0
         """
         given = Given.of(cls, mesh, medium, **keywords)
+        mesh_damping.settle(given)
         team = team_of(given)
         options = sem_options(given)[0]
-        return forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        return forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
 
     # ---- description ----
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..problem import mesh_damping
 from . import check as common
 from . import silent
 from .check import Report
 
 _MOST_PERIODS = 0.05  # at the main frequency: traces differ by a third of their peak
+_MOST_RETURNED = 0.05  # a layer of a wavelength returns twice as much at 60 degrees
 _MAIN = 2.5  # highest frequency of a Ricker wavelet over its main one
 
 
@@ -28,6 +30,7 @@ def check(sim: Any) -> Report:
     common.places(sim, report)
     report.warnings += silent.on_mesh(_as_seen(sim))
     _time_dispersion(sim, report)
+    _layers(sim, report)
     return report
 
 
@@ -39,6 +42,37 @@ def _as_seen(sim: Any) -> Any:
         _given=frozenset(names if sim._given else ()), _boundaries=sim._boundaries, _points=sim._points,
         _solver=sim._solver, _of_whole=sim._of_whole,
     )  # fmt: skip
+
+
+def _layers(sim: Any, report: Report) -> None:
+    """Tell what layers return at the main frequency; sources and receivers in them are damped too."""
+    given = sim._boundaries.layers
+    if not given:
+        return
+    fastest = sim._most(float(sim.medium._speeds(sim._material.reshape(-1, sim._material.shape[2])).max()))
+    layers = sim._of_whole("layers", lambda mesh: mesh_damping.place(mesh, given, fastest))
+    points = {
+        "sources": [source.places() for source in sim._solver.whole_sources()],
+        "receivers": [receivers.points for receivers in sim.receivers],
+    }
+    for what, places in points.items():
+        x = np.concatenate([np.empty((0, 3)), *places])
+        depth = sum((layer.depth(x) for layer in layers.values()), np.zeros(len(x)))
+        if (depth > 0.0).any():
+            report.warnings.append(f"{int((depth > 0.0).sum())} of {len(x)} {what} are in damping layers")
+    main = (report.fmax or 0.0) / _MAIN
+    for name, one in given.items() if main else ():
+        wavelengths = np.array([layers[name].thickness * main / fastest])
+        strength = mesh_damping.strength(one, fastest)
+        most = max(abs(mesh_damping.returned(wavelengths, strength, q)[0]) for q in (1.0, 0.7, 0.5))
+        text = (
+            f"the layer at {name} is {wavelengths[0]:.2g} wavelengths thick at {main:.3g} Hz, of which it "
+            f"returns up to {100 * most:.2g} % at incidence up to 60 degrees"
+        )
+        if most > _MOST_RETURNED:
+            report.warnings.append(f"{text}: make it thicker, two wavelengths or more")
+        else:
+            report.notes.append(text)
 
 
 def _time_dispersion(sim: Any, report: Report) -> None:

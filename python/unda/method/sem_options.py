@@ -13,10 +13,13 @@ from .. import _core
 from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError
+from ..problem import mesh_damping
 from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
+from ..problem.layer import Damping
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.rank_mesh import RankMesh
 from ._options import Given, common_options, kernel_choice
 
 #: The equations that SEM solves.
@@ -24,7 +27,7 @@ PHYSICS = ("acoustic", "elastic")
 
 
 def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
-    """Return the library's options, the materials in cells, boundaries and device."""
+    """Return the library's options, the materials in cells, boundaries (with layers) and device."""
     mesh, medium = given.mesh, given.medium
     if not isinstance(mesh, Mesh):
         raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -43,7 +46,9 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
     degree = integer("degree", given.degree, 2, MAX_DEGREE[mesh.shape])
     material = medium._in_cells(mesh, degree)
     material.setflags(write=False)
-    boundaries = Boundaries.of(mesh, medium, given.boundary)
+    words, layers = mesh_damping.split(mesh, given.boundary)
+    boundaries = Boundaries.of(mesh, medium, words)
+    boundaries.layers = layers
     for name, solution in boundaries.exact.items():
         raise ArgumentError(
             f"boundary {name!r} has the exact solution {solution!r}; SEM has no outer values, expected one "
@@ -59,6 +64,17 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         material=material,
         material_by_node=int(medium.per == "node"),
         boundary=boundaries.codes,
+        **_layers(mesh, medium, material, degree, layers),
         **kernel_choice(given.assembly, given.kernel_options),
     )
     return options, material, boundaries, chosen
+
+
+def _layers(
+    mesh: Mesh, medium: Medium, material: np.ndarray, degree: int, layers: dict[str, Damping]
+) -> dict[str, Any]:
+    """Return the library's options of damping layers; process 0 has those of the whole mesh."""
+    if not layers or isinstance(mesh, RankMesh):
+        return {}
+    fastest = float(medium._speeds(material.reshape(-1, material.shape[-1])).max())
+    return mesh_damping.rates(mesh, degree, mesh_damping.place(mesh, layers, fastest))

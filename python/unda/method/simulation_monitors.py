@@ -34,7 +34,9 @@ class SimulationMonitors(SimulationBase):
         Parameters
         ----------
         field : str
-            One of ``sim.fields``.
+            One of ``sim.fields``, or made of such at each node: "pressure" of elastic media, "speed" = |v|,
+            "e_magnitude", "h_magnitude" (of staggered grids only "pressure": the others' components stand
+            half a cell apart). `SEM`: "p" of acoustic media, "pressure" of fluids beside solids.
         kind : {"max", "min", "rms", "dft"}
             Largest or smallest value, root mean square, Fourier transform at frequencies; see `unda.Monitor`.
         every : int, optional
@@ -54,8 +56,7 @@ class SimulationMonitors(SimulationBase):
         Raises
         ------
         ArgumentError
-            Of derived fields; without `every` where no source tells its highest frequency; of `SEM`, which
-            has no monitors.
+            Of other derived fields; without `every` where no source tells its highest frequency.
 
         Notes
         -----
@@ -69,11 +70,8 @@ class SimulationMonitors(SimulationBase):
         >>> peak.values.max()  # doctest: +SKIP
         """
         monitor = make_monitor(self, field, kind, every, frequencies, region)
-        self._add_monitor(monitor)
+        monitor._begin()
         return monitor
-
-    def _add_monitor(self, monitor: Monitor) -> None:
-        self._solver.add(lib.unda_solver_add_monitor, (monitor._given(),), self._solver.monitors, [monitor])
 
     @property
     def monitors(self) -> tuple[Monitor, ...]:

@@ -40,11 +40,7 @@ class SimulationSources(SimulationBase):
         """
         if isinstance(source, PlaneWave):
             self._refuse_late(any(source is other for other, *_ in self._solver.waves))
-            elem, face, sign, wave = self._points.wave(source)
-            given = len(elem), *map(_core.pointer, (elem, face, sign))
-            self._solver.add(
-                lib.unda_solver_add_incident, given, self._solver.waves, [(source, wave, len(elem))]
-            )
+            self._add_wave(source)
             source._fix()
             return
         many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
@@ -68,6 +64,13 @@ class SimulationSources(SimulationBase):
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
         for one in sources:
             one._fix()
+
+    def _add_wave(self, wave: PlaneWave) -> None:
+        """Add a plane wave at faces of a mesh."""
+        elem, face, sign, solution = self._points.wave(wave)
+        given = len(elem), *map(_core.pointer, (elem, face, sign))
+        added = [(wave, solution, len(elem))]
+        self._solver.add(lib.unda_solver_add_incident, given, self._solver.waves, added)
 
     def _refuse_late(self, again: bool) -> None:
         """Raise if a source was added already, or the first step was done."""

@@ -161,11 +161,11 @@ class Sampled(TimeFunction):
 
     kind = "sampled"
 
-    def __init__(self, t: ArrayLike, s: ArrayLike, order: int = 0) -> None:
+    def __init__(self, t: ArrayLike, s: ArrayLike, order: int = 0, unit: str | None = None) -> None:
         from scipy.interpolate import CubicSpline
 
         times = _samples("t", t, "s")
-        values = _samples("s", s)
+        values = _samples("s", s, unit)
         if len(times) != len(values) or len(times) < 4:
             raise ArgumentError(
                 f"t has {len(times)} and s {len(values)} samples; expected equal numbers, 4 or more"

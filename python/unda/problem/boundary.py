@@ -5,6 +5,7 @@ Not here: the ghost states of the conditions (cuda/physics).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,11 +40,18 @@ class Boundaries:
         The same as the library takes them (num_boundary,).
     exact : dict of str to callable
         Outer values by name.
+    layers : dict of str to layer
+        Layers in front of boundaries, which are "absorbing".
     """
 
     words: dict[str, str]
     codes: np.ndarray
     exact: dict[str, Callable[..., Any]]
+    layers: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def to_config(self) -> dict[str, Any]:
+        """Return the `boundary` keyword as a JSON-able dict, a layer as one itself; "exact" for solutions."""
+        return self.words | {name: layer.to_config() for name, layer in self.layers.items()}
 
     @classmethod
     def of(cls, mesh: Mesh, medium: Medium, given: Mapping[str, Any] | None) -> Boundaries:

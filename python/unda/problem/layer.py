@@ -1,33 +1,50 @@
-"""Absorbing layers around a grid, for the argument `boundary=` of a finite-difference method.
+"""Absorbing layers, for the argument `boundary=` of a method.
 
-Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/scalar/matched.c, csrc/fd/staggered/cpml.c).
+Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/scalar/matched.c, csrc/fd/staggered/cpml.c,
+csrc/sem/sides.c), the rates of damping on a mesh (mesh_damping.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
-from .._check import integer, number
+from .._check import flag, integer, number
 from ..errors import ArgumentError
 
 
 @dataclass(frozen=True)
 class Damping:
-    """A sponge outside the grid of the scalar scheme: (d/dt + s)^2 p = c^2 laplace p.
+    """A layer that damps waves, without memory variables: of `FD` (scalar scheme), and of `SEM`.
 
-    It has no memory variables, and its energy never grows; `CPML` reflects long waves far less.
-    s increases with the square of the depth; see csrc/fd/layer.c. A layer of 20 nodes reflects about 0.012 %
-    of the energy of a wavelet whose peak wavelength is 8 nodes at normal incidence, 0.5 % at 60 degrees;
-    layers should be at least 1.5 wavelengths deep.
+    Its energy never grows. The rate s of damping increases with the square of the depth.
+
+    FD: outside the grid, (d/dt + s)^2 p = c^2 laplace p; see csrc/fd/layer.c. `CPML` reflects long waves far
+    less. A layer of 20 nodes reflects about 0.012 % of the energy of a wavelet whose peak wavelength is 8
+    nodes at normal incidence, 0.5 % at 60 degrees; layers should be at least 1.5 wavelengths deep.
+
+    SEM: cells outside a plane side, or the mesh's own, u'' + 2 s u' in place of u''; where layers meet their
+    rates add up. The side itself is "absorbing". Up to 60 degrees layers of 1, 2, 3 and 4 P wavelengths
+    at f0 return at most 10, 2.7, 1.3 and 0.8 % of a Ricker pulse, where dashpots alone return 33 %
+    (docs/absorbing_layers.md).
 
     Parameters
     ----------
     width : int
-        Nodes of the layer, at least 1.
-    R0 : float
-        Amplitude that returns through the layer at normal incidence, between 0 and 1: a smaller one absorbs
-        more, and reflects more at the layer's front.
+        FD: nodes of the layer, at least 1.
+    R0 : float, optional
+        Amplitude that would return through the layer at normal incidence if nothing were reflected within,
+        between 0 and 1: a smaller one absorbs more, and reflects more at the layer's front. By default FD
+        0.01; SEM what returns least in all, 0.33 at one wavelength to 0.10 at four, without f0 that of two.
+    thickness : float, optional
+        SEM: of the layer [m].
+    f0 : float, optional
+        SEM: main frequency of the waves [Hz], from which the default of R0 follows.
+    tag : str or int, optional
+        SEM, in place of a thickness: the layer is the mesh's cells of that tag.
+    outside : bool
+        SEM: cells are added to the mesh, after those that it has (`Mesh.extended`); their material is that
+        of the cells beside them. False: the layer is what the mesh has within the thickness of the side.
 
     Raises
     ------
@@ -44,20 +61,54 @@ class Damping:
     >>> sim = unda.FD(grid, medium, boundary={"zmax": "free", "*": unda.Damping(width=10)})
     >>> sim.padded
     (83, 63, 52)
+    >>> mesh = unda.box_mesh((0, 0, -600), (600, 600, 0), cells=(6, 6, 6), shape="hex")
+    >>> layer = unda.Damping(thickness=200.0, f0=15.0)
+    >>> sim = unda.SEM(mesh, medium, boundary={"zmax": "free", "*": layer})
+    >>> sim.mesh.lower, sim.mesh.upper
+    ((-200.0, -200.0, -800.0), (800.0, 800.0, 0.0))
     """
 
-    width: int = 20
-    R0: float = 0.01
+    width: int | None = None
+    R0: float | None = None
+    _: KW_ONLY
+    thickness: float | None = None
+    f0: float | None = None
+    tag: str | int | None = None
+    outside: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
-        object.__setattr__(self, "R0", number("R0", self.R0, positive=True))
-        if self.R0 >= 1.0:
-            raise ArgumentError(f"R0 is {self.R0}; expected a number between 0 and 1")
+        on_mesh = self.thickness is not None or self.tag is not None
+        if self.thickness is not None and self.tag is not None:
+            raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
+        if self.width is not None and on_mesh:
+            raise ArgumentError(
+                f"width is {self.width}, thickness is {self.thickness}, tag is {self.tag!r}; expected one of "
+                "them: FD counts nodes, SEM metres"
+            )
+        if (self.f0 is not None or not flag("outside", self.outside)) and not on_mesh:
+            raise ArgumentError(
+                f"f0 is {self.f0}, outside is {self.outside}; they go with a thickness or a tag, of SEM"
+            )
+        if not on_mesh:
+            width = 20 if self.width is None else self.width
+            object.__setattr__(self, "width", integer("width", width, 1, 2**28))
+            object.__setattr__(self, "R0", 0.01 if self.R0 is None else self.R0)
+        elif self.thickness is not None:
+            object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
+        if self.f0 is not None:
+            object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
+        if self.R0 is not None:
+            object.__setattr__(self, "R0", number("R0", self.R0, positive=True))
+            if self.R0 >= 1.0:
+                raise ArgumentError(f"R0 is {self.R0}; expected a number between 0 and 1")
 
-    def to_config(self) -> dict[str, float]:
+    def __repr__(self) -> str:
+        return f"Damping({', '.join(f'{name}={value!r}' for name, value in self.to_config().items())})"
+
+    def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict; ``Damping(**...)`` is the layer again."""
-        return {"width": self.width, "R0": self.R0}
+        usual = {field.name: field.default for field in fields(self)}
+        return {name: value for name, value in vars(self).items() if value is not usual[name]}
 
 
 @dataclass(frozen=True)
@@ -92,11 +143,11 @@ class CPML:
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
         scalar scheme. Of `DG` 0.02, by default, or 0.1 or 1 by a like rule.
     thickness : float, optional
-        Of the layer [m]. Meshes: rounded to whole cells, of the height of those at the side; by default a
-        wavelength of the fastest wave at f0, and f0 by default the frequency of such a wavelength. Grids:
-        rounded to nodes, in place of `width`.
-    tag : str or tuple of str, optional
-        Meshes: cells with these tags are the layers, beyond the box of all other cells; no cells are added.
+        Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
+        those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
+        default the frequency of such a wavelength. Grids: rounded to nodes, in place of `width`.
+    tag : str or int, optional
+        DG: the layers are the mesh's cells of this tag, beyond planes around all others.
 
     Raises
     ------
@@ -131,23 +182,14 @@ class CPML:
     kappa: float = 1.0
     ratio: float | None = None
     thickness: float | None = None
-    tag: str | tuple[str, ...] | None = None
+    tag: str | int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
         if self.thickness is not None:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
-        if self.tag is not None:
-            tags = (self.tag,) if isinstance(self.tag, str) else self.tag
-            if (
-                not isinstance(tags, (tuple, list))
-                or not tags
-                or not all(isinstance(one, str) for one in tags)
-            ):
-                raise ArgumentError(
-                    f"tag is {self.tag!r}; expected the name of a tag of the mesh, or several"
-                )
-            object.__setattr__(self, "tag", self.tag if isinstance(self.tag, str) else tuple(tags))
+        if self.tag is not None and (isinstance(self.tag, bool) or not isinstance(self.tag, (str, int))):
+            raise ArgumentError(f"tag is {self.tag!r}; expected the name or the number of a tag of the mesh")
         if self.f0 is not None:
             object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
         given = 1e-6 if self.R0 is None else self.R0

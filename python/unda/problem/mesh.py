@@ -401,6 +401,42 @@ class Mesh(Fixed):
             "worst cells " + ", ".join(f"{elem} ({self.quality[elem]:.3f})" for elem in worst),
         ]
 
+    def extended(self, layers: Mapping[str, float]) -> Mesh:
+        """Return this mesh with layers of cells outside sides, for what damps waves there.
+
+        Sides must lie in planes x, y or z = constant at an end of the mesh. Their faces are pushed outwards,
+        by cells about as thick as those inside; layers of several sides meet at edges and corners. Cells of
+        this mesh come first, with the numbers that they have; new ones have the tags of those beside them,
+        and boundaries their names.
+
+        Parameters
+        ----------
+        layers : dict of str to float
+            Thickness by the name of the side [m].
+
+        Raises
+        ------
+        ArgumentError
+            Unknown or periodic sides, sides that are not plane.
+        MeshError
+            Curved cells.
+
+        See Also
+        --------
+        Damping : what damps there.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (4, 4, 4), cells=(4, 4, 4), shape="hex")
+        >>> whole = mesh.extended({"xmin": 2.0, "zmin": 1.0})
+        >>> whole.lower, whole.upper, whole.num_elem
+        ((-2.0, 0.0, -1.0), (4.0, 4.0, 4.0), 120)
+        """
+        from .mesh_layers import extended
+
+        return extended(self, layers)[0]
+
     def write_vtu(self, path: str | os.PathLike[str]) -> None:
         """Write a VTU file for ParaView: the cells with their number, tag, volume and quality.
 

@@ -238,7 +238,7 @@ def step(rise: float, t0: float = 0.0) -> TimeFunction:
     return (1.0 / rise) * bump.integral
 
 
-def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:
+def sampled(t: ArrayLike, s: ArrayLike, unit: str | None = None) -> TimeFunction:
     """Return the cubic spline through samples, zero before the first and after the last.
 
     Parameters
@@ -247,6 +247,9 @@ def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:
         Times [s], increasing; at least four.
     s : array_like, shape (num_samples,)
         Values. Begin and end with zeros, or f jumps there and its derivative lacks the spike.
+    unit : str, optional
+        Into which quantities of pint are converted, that of the source: "m3/s", "N", "N m", "A m". Numbers
+        are taken as they are.
 
     Returns
     -------
@@ -255,7 +258,8 @@ def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:
     Raises
     ------
     ArgumentError
-        If the shapes differ, the times do not increase or a value is not finite.
+        If the shapes differ, the times do not increase, a value is not finite, or values are quantities
+        without unit= or of another one.
 
     See Also
     --------
@@ -270,7 +274,7 @@ def sampled(t: ArrayLike, s: ArrayLike) -> TimeFunction:
     >>> round(f(0.5), 6), f(2.0)
     (1.0, 0.0)
     """
-    return Sampled(t, s)
+    return Sampled(t, s, unit=unit)
 
 
 def wrap(function: Callable[[Any], Any], dt: float) -> TimeFunction:

@@ -1,0 +1,202 @@
+/* monitor.c: monitors of spectral elements: nodes of a region, each once however many cells share it. Accumulators are of
+ * rows of ROW nodes that follow one another, those that have a node of the monitor's cells, on the device in its own
+ * numbering; the last row ends at the last node, so that it may have nodes of the one before again. Not here: accumulating
+ * (solver/cpu_monitor.c, solver/cuda_monitor.c). */
+#include "monitor.h"
+
+#include "../solver/cuda_monitor.h"
+#include "common/monitor_args.h"
+#include "cpu.h"
+#include "cuda.h"
+#include "rank.h"
+
+#include <string.h>
+
+enum { ROW = 64 };
+
+/* Of a piece. */
+struct rows {
+    const struct sem *sem; /* the part's */
+    int32_t *number;       /* [row of nodes]: its number among those of the piece, -1 */
+    int64_t *elem;         /* [elem]: of the part's space, its cells */
+    int64_t *to;           /* [elem]: their numbers among the rows that users see */
+    int64_t num_elem, num_node;
+    int32_t kind, level, axis, length; /* of a row: ROW, or all nodes where there are fewer */
+    const int32_t *device;             /* [node]: its number on the device; NULL: the same */
+};
+
+static bool on_device(const unda_solver *part)
+{
+    return part->options.device != UNDA_DEVICE_CPU;
+}
+
+/* A field's region, level and component: sem_slot the other way round. */
+static void find_level(const struct sem *sem, int32_t field, struct rows *rows)
+{
+    int32_t num_solid = sem->num_field / 9 * 9;
+    bool solid = field < num_solid;
+    rows->kind = solid ? SOLID : FLUID;
+    rows->level = solid ? field / 3 : field - num_solid;
+    rows->axis = solid ? field % 3 : 0;
+}
+
+/* Node n of an element of the part, as rows count. */
+static int64_t node_of(const struct rows *rows, int64_t elem, int64_t n)
+{
+    const struct sem_region *r = &rows->sem->region[rows->kind];
+    int32_t node = r->node[rows->sem->row[elem] * (int64_t)rows->sem->space.num_node + n];
+    return rows->device ? rows->device[node] : node;
+}
+
+static int64_t row_begin(const struct rows *rows, int64_t row)
+{
+    int64_t last = rows->num_node - rows->length;
+    return row * ROW < last ? row * ROW : last;
+}
+
+/* ---- pieces ---- */
+
+/* The part that has an element of the user's, and its number there. */
+static int32_t owner_of(const unda_solver *s, int64_t user, int64_t *elem)
+{
+    const struct sem_team *team = sem_team_of(s);
+    if (team && team->rank) {
+        *elem = team->rank->local[user];
+        return 0;
+    }
+    int64_t e = sem_tables(s)->space.place[user];
+    *elem = team ? team->local[e] : e;
+    return team ? team->owner[e] : 0;
+}
+
+static unda_status list_elements(unda_solver *s, struct monitor *m, int32_t p, const int64_t *elem,
+                                 struct rows *rows)
+{
+    int64_t local, num = 0;
+    for (int64_t i = 0; i < m->num_row; i++)
+        num += owner_of(s, elem ? elem[i] : i, &local) == p && rows->sem->kind[local] == rows->kind;
+    TRY(array_own(&m->owned, &rows->elem, num, sizeof *rows->elem, "monitors"));
+    TRY(array_own(&m->owned, &rows->to, num, sizeof *rows->to, "monitors"));
+    for (int64_t i = 0; i < m->num_row; i++)
+        if (owner_of(s, elem ? elem[i] : i, &local) == p && rows->sem->kind[local] == rows->kind) {
+            rows->elem[rows->num_elem] = local;
+            rows->to[rows->num_elem++] = i;
+        }
+    return UNDA_OK;
+}
+
+/* Numbers the rows that have nodes of the piece's elements. */
+static unda_status number_rows(struct monitor *m, struct rows *rows, int32_t *num)
+{
+    int64_t all = (rows->num_node + ROW - 1) / ROW;
+    TRY(array_own(&m->owned, &rows->number, all, sizeof *rows->number, "monitors"));
+    for (int64_t i = 0; i < rows->num_elem; i++)
+        for (int64_t n = 0; n < rows->sem->space.num_node; n++)
+            rows->number[node_of(rows, rows->elem[i], n) / ROW] = 1;
+    for (int64_t row = 0; row < all; row++)
+        rows->number[row] = rows->number[row] ? (*num)++ : -1;
+    return UNDA_OK;
+}
+
+static unda_status add_part(unda_solver *s, struct monitor *m, unda_solver *part, int32_t p,
+                            const int64_t *elem)
+{
+    struct rows *rows;
+    struct monitor_piece *piece;
+    int32_t num = 0;
+    TRY(array_own(&m->owned, &rows, 1, sizeof *rows, "monitors"));
+    rows->sem = sem_tables(part);
+    find_level(rows->sem, m->field, rows);
+    rows->num_node = rows->sem->region[rows->kind].num_node;
+    if (on_device(part)) {
+        rows->device = sem_cuda_tables(part)->region[rows->kind].tiles.node;
+        rows->num_node = sem_cuda_tables(part)->region[rows->kind].tiles.num_node;
+    }
+    rows->length = (int32_t)(rows->num_node < ROW ? rows->num_node : ROW);
+    TRY(list_elements(s, m, p, elem, rows));
+    TRY(number_rows(m, rows, &num));
+    bool device = on_device(part); /* whose threads take values of the last axis, which stand side by side */
+    const int32_t axes[3] = {num, device ? rows->length : 1, device ? 1 : rows->length};
+    TRY(monitor_add_piece(m, part, axes, &piece));
+    piece->of = rows;
+    int64_t at = 0;
+    for (int64_t row = 0; row * ROW < rows->num_node; row++)
+        if (rows->number[row] >= 0)
+            piece->place[at++] = row_begin(rows, row);
+    for (int32_t i = 0; i < rows->length; i++)
+        piece->place[at + i + !device] = i;
+    return UNDA_OK;
+}
+
+static void move(const struct monitor *m, const struct monitor_piece *piece, char *sums, char *out,
+                 const char *in)
+{
+    const struct rows *rows = piece->of;
+    for (int64_t i = 0; i < rows->num_elem; i++)
+        for (int64_t n = 0; n < m->row; n++) {
+            int64_t node = node_of(rows, rows->elem[i], n), row = node / ROW;
+            char *sum =
+                sums + (rows->number[row] * (int64_t)rows->length + node - row_begin(rows, row)) * m->bytes;
+            int64_t user = (rows->to[i] * m->row + n) * m->bytes;
+            memcpy(out ? out + user : sum, out ? sum : in + user, (size_t)m->bytes);
+        }
+}
+
+unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
+{
+    const struct sem_team *team = sem_team_of(s);
+    const struct sem *sem = sem_tables(team ? team->part[0] : s);
+    int32_t num_part = team ? team->num_part : 1;
+    int64_t num_elem = team && !team->rank ? sem_tables(s)->space.num_owned : sem->space.num_owned;
+    TRY(monitor_check_field(given, sem->num_field));
+    if (monitor_num_field(given->quantity) == 3 &&
+        (given->field % 3 || given->field + 3 > sem->num_field / 9 * 9))
+        FAIL(UNDA_ERR_ARG, "monitor: three fields from %d on, expected components of a vector of solids",
+             given->field);
+    TRY(monitor_check_elem(given, num_elem));
+    m->num_row = given->elem ? given->num_elem : num_elem;
+    m->row = sem->space.num_node;
+    m->move = move;
+    TRY(array_own(&m->owned, &m->piece, num_part, sizeof *m->piece, "monitors"));
+    for (int32_t p = 0; p < num_part; p++)
+        TRY(add_part(s, m, team ? team->part[p] : s, p, given->elem));
+    return UNDA_OK;
+}
+
+/* ---- engines ---- */
+
+unda_status sem_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
+                                 const struct monitor_sample *sample)
+{
+    const struct rows *rows = piece->of;
+    const struct sem_cpu *t = piece->part->data;
+    const struct sem_cpu_region *r = &t->region[rows->kind];
+    struct monitor_view view = {.stride = {r->dim}, .step = r->dim};
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        view.base[i] =
+            (uintptr_t)r->level[rows->level] + (uintptr_t)((rows->axis + i) * piece->part->real_bytes);
+    monitor_cpu_take(piece, &view, sample);
+    return UNDA_OK;
+}
+
+unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
+{
+    const struct sem_cuda *t = sem_cuda_tables(piece->part);
+    struct gpu_defines defines = {.num = 0};
+    gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
+    return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, false);
+}
+
+unda_status sem_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
+                                  const struct monitor_sample *sample)
+{
+    unda_solver *s = piece->part;
+    const struct rows *rows = piece->of;
+    const struct sem_cuda_region *r = &sem_cuda_tables(s)->region[rows->kind];
+    const gpu_ptr level[NUM_LEVEL] = {r->u, r->v, r->a};
+    struct monitor_args args = {.stride = {r->plan.width, r->plan.width}};
+    TRY(sem_state_flush(s));
+    for (int i = 0; i < monitor_num_field(m->quantity); i++)
+        args.q[i] = POINTER(level[rows->level] + (gpu_ptr)((rows->axis + i) * s->real_bytes));
+    return cuda_monitor_take(piece, sample, &args);
+}

@@ -1,0 +1,286 @@
+"""The surface of a total field on a grid: plane waves in finite differences.
+
+Fields in a box of nodes are total, around it scattered (Taflove & Hagness 2005, section 5.6). A difference
+that crosses the surface must see a field as it is on the side of the place that takes the difference:
+
+    inside:  q += sum of c * incident(tap), over taps outside
+    outside: q -= sum of c * incident(tap), over taps inside,
+
+c being what the scheme makes of a unit at the tap: it is read off the scheme, by a step from a single 1.
+So the surface is a list of sources node by node, which all engines add to a field when its pass has ended.
+
+Not here: the incident wave (incident_line.py); on meshes (csrc/dg/incident.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..problem.grid import SIDES, chunks
+from ..problem.incident import ALLOWED, PlaneWave, left_by
+from ..problem.medium import Medium
+from .incident_line import IncidentLine, Scene, SurfaceSource, add_nodes, start_of
+from .rounded_surface import Folded, RoundedSurface
+
+
+class _Box(NamedTuple):
+    """First and last node of a total field, and the axes that its surface is normal to."""
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    ends: tuple[bool, ...]
+
+    def inside(self, axis: int, half: bool, place: np.ndarray) -> np.ndarray:
+        """Return which places along an axis are inside: nodes, or half a cell on."""
+        if not self.ends[axis]:
+            return (place >= self.low[axis]) & (place <= self.high[axis])
+        return (place >= self.low[axis]) & (place <= self.high[axis] - half)
+
+
+def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
+    """Add a plane wave to a simulation on a grid."""
+    axis, sign = _axis_of(wave)
+    half = sim.order // 2
+    box = _box_of(sim, wave, axis, half)
+    medium = _background(sim, wave, box, half)
+    solution = wave.incident(medium)
+    _refuse_walls(sim, box, solution)
+    steady = type(solution)(medium, **{**solution._arguments, "f": np.ones_like})
+    values = {name: float(value) for name, value in steady(0.0, 0.0, 0.0, 0.0).items()}
+    if sim.config["scheme"] == "scalar":
+        values = {"p": values["p"]}
+    groups = {name: max(abs(v) for n, v in values.items() if n[0] == name[0]) for name in values}
+    unit = {name: v for name, v in values.items() if abs(v) > ALLOWED * groups[name]}
+    flat = tuple(n == 1 for n in sim.grid.shape)
+    scene = Scene(
+        medium, bool(sim.config["scheme"] == "scalar" and sim._material.row is None), sim.grid.spacing,
+        flat, sim.config["scheme"], sim.order, sim.dt, sim.dtype,
+    )  # fmt: skip
+    rounded = scene.scheme == "scalar" and scene.dtype == np.float32
+    device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
+    line = IncidentLine(
+        scene._replace(device=device if rounded else "cpu"),  # the bits of its steps
+        wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
+        origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
+    )  # fmt: skip
+    amplitude: Any = line
+    if rounded:
+        amplitude, given = _rounded(sim, box, axis, scene, line)
+    else:
+        given = _surface(sim, box, axis, scene, line)
+    sim._points._same("plane waves", *given)
+    added = [(SurfaceSource(wave), amplitude)] * amplitude.width
+    sim._solver.waves.append((wave, solution, 0))
+    try:
+        add_nodes(sim, *given, added)
+    except ArgumentError:
+        sim._solver.waves.pop()
+        raise
+
+
+def _axis_of(wave: PlaneWave) -> tuple[int, int]:
+    """Return the axis along which a wave travels, and in which sense."""
+    found = np.flatnonzero(np.abs(wave.direction) > ALLOWED)
+    if wave.box is None:
+        raise ArgumentError(
+            f"the wave has {'region' if wave.region else 'scatterer'}=, of a mesh; on a grid give "
+            "box=(lower, upper), the corners of the total field [m]"
+        )
+    if len(found) != 1:
+        raise ArgumentError(
+            f"direction is {wave.direction}; on a grid a plane wave travels along x, y or z, where the "
+            "scheme's own wave on a line of nodes is exact: turn the scatterer, or use unda.DG with region="
+        )
+    return int(found[0]), int(np.sign(wave.direction[found[0]]))
+
+
+def _speed(medium: Medium, solution: Any) -> float:
+    if medium.physics == "maxwell":
+        values = medium.scalar()
+        return float(1.0 / np.sqrt(values["eps"] * values["mu"]))
+    return float(solution.speed) if medium.physics == "elastic" else float(medium.scalar()["c"])
+
+
+# ---- the box ----
+
+
+def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
+    """Return the nodes of the total field; raise where it comes too near to a side."""
+    grid, (lower, upper) = sim.grid, np.array(wave.box)
+    near = 1e-6
+    low = np.ceil(grid.locate([lower])[0] - near).astype(int)
+    high = np.floor(grid.locate([upper])[0] + near).astype(int)
+    last, ends = np.array(grid.shape) - 1, [True, True, True]
+    for a, name in enumerate("xyz"):
+        layers = not all(isinstance(sim._sides[side], str) for side in SIDES[2 * a : 2 * a + 2])
+        if low[a] <= 0 and high[a] >= last[a] and a != along and not layers:
+            ends[a], low[a], high[a] = False, 0, last[a]
+        elif high[a] < low[a] + 1 or low[a] < half or high[a] > last[a] - half:
+            ends_at = [grid.origin[a] + i * grid.spacing[a] for i in (half, last[a] - half)]
+            raise ArgumentError(
+                f"box goes from {lower[a]:g} to {upper[a]:g} m along {name}; expected a cell or more, from "
+                f"{ends_at[0]:g} to {ends_at[1]:g} m: {half} nodes from the sides, as differences of order "
+                f"{2 * half} reach" + ("" if a == along else ", or all of an axis without layers")
+            )
+    return _Box(tuple(low.tolist()), tuple(high.tolist()), tuple(ends))
+
+
+def _background(sim: Any, wave: PlaneWave, box: _Box, half: int) -> Medium:
+    """Return the one medium of all nodes that differences across the surface take."""
+    kind: Any = type(sim.medium)
+    row = sim._material.row
+
+    def named(values: np.ndarray) -> dict[str, float]:
+        return dict(zip(sim.medium.parameters, map(float, values), strict=True))
+
+    if row is None:
+        near = [_near(box, a, half + 1, n) for a, n in enumerate(sim.grid.shape)]
+        for first, count, _ in chunks(sim.grid):
+            own = near[0][0][(near[0][0] >= first) & (near[0][0] < first + count)]
+            if not len(own):
+                continue
+            table = sim._material.planes(int(own[0]), len(own))[:, near[1][0]][:, :, near[2][0]]
+            deep = near[0][1][np.isin(near[0][0], own)][:, None, None] & near[1][1][:, None] & near[2][1]
+            row = table[0, 0, 0] if row is None else row
+            other = np.argwhere(~deep & (table != row).any(axis=3))
+            if len(other):
+                i, j, k = other[0]
+                at = own[i], near[1][0][j], near[2][0][k]
+                x, y, z = (axis[n] for axis, n in zip(sim.grid.axes(), at, strict=True))
+                raise ArgumentError(
+                    f"the wave at the surface of box {wave.box} needs one material within {half + 1} nodes; "
+                    f"found {named(row)}, and {named(table[i, j, k])} at ({x:g}, {y:g}, {z:g}) m"
+                )
+    if named(row).get("sigma", 0.0) > 0.0:
+        raise ArgumentError(
+            f"the surface of box {wave.box} needs an insulator, or the pulse changes its shape; found "
+            f"{named(row)}, expected sigma = 0"
+        )
+    return kind(**named(row))  # type: ignore[no-any-return]
+
+
+def _near(box: _Box, axis: int, reach: int, num: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes of an axis that are in the box or so many nodes from it, and which are deep inside."""
+    at = np.arange(max(box.low[axis] - reach, 0), min(box.high[axis] + reach + 1, num))
+    deep = (at >= box.low[axis] + reach) & (at <= box.high[axis] - reach)
+    return at, deep if box.ends[axis] else np.ones(len(at), bool)
+
+
+def _refuse_walls(sim: Any, box: _Box, solution: Any) -> None:
+    """Raise where the total field ends at walls that the wave alone does not meet."""
+    for a in np.flatnonzero(~np.array(box.ends)):
+        for name in SIDES[2 * a : 2 * a + 2]:
+            word, normal = sim._sides[name], np.eye(3)[[a]]
+            if word != "periodic" and left_by(word, solution, normal).max() > ALLOWED:
+                raise ArgumentError(
+                    f"box reaches side {name!r}, which is {word}, a condition that the wave alone does not "
+                    "meet; expected the box away from it, or the side periodic"
+                )
+
+
+# ---- what the scheme makes of a unit ----
+
+
+def _responses(
+    scene: Scene, names: tuple[str, ...]
+) -> Iterator[tuple[str, str, tuple[int, int, int], float]]:
+    """Return source, target, offset in nodes from the source to the target, and what a pass adds there."""
+    half = scene.order // 2
+    shape = tuple(1 if flat else 2 * half + 2 for flat in scene.flat)
+    middle = tuple(n // 2 for n in shape)
+    sim = scene.made(shape, (0.0, 0.0, 0.0), dict.fromkeys(SIDES, "periodic"))
+    for source in names:
+        state = {name: np.zeros(shape) for name in sim._scheme.names}
+        state[source][middle] = 1.0
+        sim.set(**state)
+        sim.step()
+        for target in sim.fields:
+            if scene.scheme != "scalar" and sim._scheme.lag(target) == sim._scheme.lag(source):
+                continue  # fields of one pass take nothing from each other
+            values = sim.get(target)
+            for at in np.argwhere(values != 0.0):
+                offset = tuple(int(i) for i in at - middle)
+                yield source, target, offset, float(values[tuple(at)])  # type: ignore[misc]
+
+
+# ---- the surface ----
+
+
+def _surface(
+    sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return sources node by node as `unda_source` has them, one for each value of the line."""
+    shape, offsets = sim.grid.shape, {name: sim._scheme.offset(name) for name in sim.fields}
+    places = [np.arange(n) for n in shape]
+    found = []
+    for source, target, offset, value in _responses(scene, line.fields):
+        here = [box.inside(a, offsets[target][a] > 0, places[a]) for a in range(3)]
+        there = [box.inside(a, offsets[source][a] > 0, places[a] - offset[a]) for a in range(3)]
+        crossing = [a for a in range(3) if box.ends[a] and (here[a] != there[a]).any()]
+        if not crossing:
+            continue
+        (a,) = crossing  # differences are along axes
+        at = [np.flatnonzero(one) for one in here]
+        at[a] = np.flatnonzero(here[a] != there[a])
+        place = np.meshgrid(*at, indexing="ij")
+        node = np.ravel_multi_index(place, shape).ravel()
+        gain = np.where(here[a][place[a]], value, -value).ravel()
+        tap = (place[along] - offset[along] - line.low).ravel() + line.fields.index(source) * line.num
+        found.append((tap, np.full(node.size, sim.fields.index(target)), node, gain))
+    tap, field, node, weight = (np.concatenate(one) for one in zip(*found, strict=True))
+    order = np.lexsort((node, field, tap))
+    tap, field, node, weight = tap[order], field[order], node[order], weight[order]
+    new = np.r_[True, (np.diff(tap) != 0) | (np.diff(field) != 0) | (np.diff(node) != 0)]
+    begin = np.flatnonzero(new)
+    weight = np.add.reduceat(weight, begin)
+    return _each_value(line.width, tap[begin], field[begin], node[begin], weight)
+
+
+def _each_value(
+    num: int, tap: np.ndarray, field: np.ndarray, node: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lists with a source for each value: those that nothing takes add 0 at a node."""
+    unused = np.setdiff1d(np.arange(num), tap)
+    tap = np.concatenate([tap, unused])
+    order = np.argsort(tap, kind="stable")
+    field, node = (np.concatenate([one, np.zeros(len(unused), one.dtype)])[order] for one in (field, node))
+    weight = np.concatenate([weight, np.zeros(len(unused))])[order]
+    return np.searchsorted(tap[order], np.arange(num + 1)), field, node, weight
+
+
+# ---- the scalar scheme in float32 ----
+
+
+def _rounded(
+    sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine
+) -> tuple[RoundedSurface, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    inside = [box.inside(a, False, np.arange(n)) for a, n in enumerate(sim.grid.shape)]
+    surface = RoundedSurface(line, _weights(sim, scene), inside, box.ends, along)
+    number, node = surface.terms
+    order = np.lexsort((node, number))
+    number, node = number[order], node[order]
+    first = np.searchsorted(number, np.arange(surface.width + 1))
+    return surface, (first, np.zeros(len(node), np.int32), node, np.ones(len(node)))
+
+
+def _weights(sim: Any, scene: Scene) -> Folded:
+    """Return the weights of a step, read off a step; split ones with a medium whose k is 1."""
+    half, split = scene.order // 2, scene.varies or scene.dt < 0.1 * sim.dt_stable
+    c = float(scene.medium.scalar()["c"])
+    h = min(h for h, flat in zip(scene.spacing, scene.flat, strict=True) if not flat)
+    probe = scene
+    if split:
+        probe = scene._replace(medium=type(scene.medium)(rho=1.0, c=h / scene.dt), varies=True)  # type: ignore[call-arg]
+    weight = np.zeros((3, half), np.float32)
+    for *_, offset, value in _responses(probe, ("p",)):
+        for a in range(3):
+            if offset[a] > 0:
+                weight[a, offset[a] - 1] = value
+    total = 2.0 * float(weight.sum(dtype=np.float64))
+    if not split:
+        return Folded(weight, np.float32(2.0 - total), None)
+    return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))

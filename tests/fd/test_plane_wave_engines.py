@@ -1,0 +1,86 @@
+"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, scalar bits are alike.
+
+Not here: the waves themselves (test_plane_wave.py).
+"""
+
+import cuda_device
+import numpy as np
+import pytest
+import unda
+from plane_wave_cases import H, Run
+
+pytestmark = pytest.mark.gpu_or_stand_in
+REAL = cuda_device.prepare()
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"kernel": "step"}, id="step"),
+        pytest.param({"kernel": "diamond"}, id="diamond", marks=slow),
+        pytest.param({"window": 8}, id="window", marks=slow),
+        pytest.param({"device": ["cuda:0", "cuda:0"]}, id="slabs", marks=slow),
+    ],
+)
+def test_the_scalar_scheme_has_the_bits_of_the_cpu(options):
+    """On a device, many steps at once, in a window, in slabs: and nothing leaks; another wave has others."""
+    steps = 24 if not REAL else 120
+    there, here, other = (Run("scalar", 2, "float32", start=20, **given) for given in (
+        {"device": "cuda"} | options, {}, {"amplitude": 1.0 + 1e-6}))  # fmt: skip
+    for run in (there, here, other):
+        run.sim.step(steps)
+    states = [run.sim.get("p") for run in (there, here, other)]
+    inside = here.inside("p")
+    assert np.abs(states[1]).max() > 0.01
+    assert np.array_equal(states[0][inside], states[1][inside]) and not states[0][~inside].any()
+    assert not np.array_equal(states[1], states[2])
+
+
+@pytest.mark.parametrize(
+    "name, order, dtype, options",
+    [
+        pytest.param("Yee", 2, "float32", {}, id="Yee"),
+        pytest.param("acoustic", 4, "float32", {}, id="acoustic", marks=slow),
+        pytest.param("P", 4, "float64", {}, id="P", marks=slow),
+        pytest.param("S", 8, "float32", {}, id="S", marks=slow),
+        pytest.param("S", 2, "float32", {"device": ["cuda:0", "cuda:0"]}, id="S slabs", marks=slow),
+        pytest.param("Yee", 4, "float32", {"device": ["cuda:0", "cuda:0"]}, id="Yee slabs", marks=slow),
+    ],
+)
+def test_nothing_leaks_out_of_staggered_grids(name, order, dtype, options):
+    """Less than 1e-6 in float32, rounding in float64."""
+    run = Run(name, order, dtype, start=0 if REAL else 20, **({"device": "cuda"} | options))
+    if not REAL:
+        run.steps = int((1.5 * order + 9) * H / run.wave.speed / run.sim.dt)
+    assert run.leak(every=run.steps) < (1e-6 if dtype == "float32" else 1e-13)
+    assert run.peak > 0.1
+
+
+@pytest.mark.parametrize("name", ["scalar", pytest.param("S", marks=slow)])
+def test_a_file_goes_on_with_the_wave(name, tmp_path):
+    """A run that is saved and loaded in the middle has the bits of one that went on."""
+    run = Run(name, 2, "float32", start=20)
+    run.sim.step(20)
+    run.sim.save(tmp_path / "half.h5")
+    again = unda.load(tmp_path / "half.h5", device="cpu")
+    assert again._solver.waves[0][0].to_config() == run.source.to_config()
+    before = again.get(again.fields[0])
+    for sim in (run.sim, again):
+        sim.step(20)
+    states = [sim.get(sim.fields[0]) for sim in (run.sim, again)]
+    assert np.abs(states[0]).max() > 0.01 and np.array_equal(*states)
+    assert not np.array_equal(before, states[0])
+
+
+def test_a_wave_begins_again_with_the_clock():
+    """After `reset` and `set` runs repeat; without their sources they are silent."""
+    run = Run("scalar", 2, "float32", start=20)
+    run.sim.step(25)
+    first = run.sim.get("p")
+    run.sim.set(t=run.begins)
+    run.sim.step(25)
+    assert np.array_equal(run.sim.get("p"), first) and first.any()
+    run.sim.reset(sources=True)
+    run.sim.step(25)
+    assert not run.sim.get("p").any() and not run.sim._solver.waves
