@@ -192,6 +192,27 @@ def test_tagged_cells_are_the_layers_that_would_be_added():
     assert bytes_of(tagged) == bytes_of(added)
 
 
+def test_sources_in_layers_and_media_that_vary_across_them_are_warned_of():
+    mesh = cube("hex", 2)
+    boundary = {"xmin": unda.CPML(f0=1.0), "*": "rigid"}
+    quiet = unda.DG(mesh, MEDIA["acoustic"], degree=4, boundary=boundary, device="cpu")
+    quiet.add_source(injection((0.6, 0.6, 0.6)))
+    assert not any("layer" in text for text in quiet.check().warnings)
+    quiet.add_source(injection((-0.2, 0.6, 0.6)))
+    assert any("in the layer at xmin" in text for text in quiet.check().warnings)
+    whole = quiet.mesh
+    faces = {
+        name: whole.boundary_faces[whole.boundary_ids == i] for i, name in enumerate(whole.boundary_names)
+    }
+    tags = (whole.centroids[:, 0] < 0.0).astype(np.int32)
+    tagged = unda.Mesh(
+        whole.vertices, whole.cells, tags=tags, tag_names={"in": 0, "pml": 1}, boundaries=faces
+    )
+    medium = unda.Acoustic(rho=1.0, c={"in": 1.0, "pml": 2.0})
+    sim = unda.DG(tagged, medium, degree=1, boundary=boundary | {"xmin": unda.CPML(tag="pml")}, device="cpu")
+    assert any("not that before it" in text for text in sim.check().warnings)
+
+
 def test_fields_outside_layers_are_set_and_compared():
     sim = unda.DG(
         cube("hex"),

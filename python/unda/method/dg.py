@@ -28,7 +28,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
-from .mesh_layer import MeshLayers, add_layers
+from .mesh_layer import MeshLayers, add_layers, look
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .rank_points import RankPoints, same_medium
@@ -390,14 +390,21 @@ class DG(MeshSimulation):
             Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and
             warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
             on faces, receivers beside sources, receivers that record zero and sources without effect by
-            construction, exact outer data of another medium, degree 1 on warped hexahedra. Notes: slivers,
+            construction, exact outer data of another medium, degree 1 on warped hexahedra, sources in
+            layers, layers across which the medium varies. Notes: slivers,
             good conductors, sources of unknown frequency. Prints as text; true where there is no warning.
 
         Examples
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
-        return self._together("check", lambda: check(self))
+
+        def found() -> Report:
+            report = check(self)
+            look(self, report)
+            return report
+
+        return self._together("check", found)
 
     @alone
     def write_vtu(

@@ -131,7 +131,8 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
     material = medium._in_cells(mesh, degree)
     of_sides = _words_of_sides(mesh, words)
-    numbers, reasons = {}, {}
+    numbers: dict[str, dict[str, float]] = {}
+    reasons: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
         numbers[side], why = _numbers(medium, one, table, side, of_sides)
@@ -268,3 +269,43 @@ def _numbers(
     damping = -1.5 * speed * np.log(one.layer.R0 or _R0) / one.depth
     values = (one.begin, one.depth, damping, np.pi * f0, one.layer.kappa, ratio)
     return dict(zip(_NUMBERS, map(float, values), strict=True)), why
+
+
+def look(sim: Any, report: Any) -> None:
+    """Report which layers are not CPMLs, and what makes them return more than they should."""
+    layers: MeshLayers = sim._layers
+    for side, one in layers.sides.items():
+        i = SIDES.index(side)
+        inside = -1.0 if i % 2 else 1.0
+        places = [place for source in sim._solver.whole_sources() for place in source.places()]
+        if any(inside * (place[i // 2] - one["begin"]) < 0.0 for place in places):
+            report.warnings.append(
+                f"a source is in the layer at {side}, where waves are not those of the medium"
+            )
+        if side in layers.reasons:
+            report.notes.append(f"the layer at {side} has ratio {one['ratio']:g}: {layers.reasons[side]}")
+        if (cell := _varies(sim, side, one["begin"])) is not None:
+            report.warnings.append(
+                f"the medium in the layer at {side} is not that before it, first in cell {cell}: waves "
+                "return from there; expected one that is constant across the layer"
+            )
+
+
+def _varies(sim: Any, side: str, begin: float) -> int | None:
+    """Return the first cell of a layer whose medium is not that of the cell before the layer, or None."""
+    i = SIDES.index(side)
+    cells = np.flatnonzero(in_layers(sim.mesh, {side: begin}))
+    x = np.clip(sim.mesh.centroids[cells], *_box(sim))
+    x[:, i // 2] += (1e-6 if i % 2 == 0 else -1e-6) * (sim.mesh.upper[i // 2] - sim.mesh.lower[i // 2])
+    before, _ = sim.mesh.locate(x)
+    one, other = (sim._material[at].mean(axis=1) for at in (cells, before))
+    unlike = (before >= 0) & (np.abs(one - other) > 1e-6 * np.abs(other)).any(axis=1)
+    return int(cells[unlike.argmax()]) if unlike.any() and sim.medium.per == "cell" else None
+
+
+def _box(sim: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of what is no layer."""
+    lower, upper = np.array(sim.mesh.lower), np.array(sim.mesh.upper)
+    for side, one in sim._layers.sides.items():
+        (upper if side.endswith("max") else lower)["xyz".index(side[0])] = one["begin"]
+    return lower, upper
