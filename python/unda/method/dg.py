@@ -52,8 +52,7 @@ class DG(MeshSimulation):
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing"; a `CPML`, which adds cells outside the mesh or takes tagged ones; or an exact solution
-        that gives the outer values.
+        "absorbing", a `CPML`, or an exact solution that gives the outer values.
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -83,15 +82,15 @@ class DG(MeshSimulation):
     kernel_options : dict of str to int or str, optional
         Options of the kernel, CUDA; and ``"metric"`` of hexahedra: "affine", "trilinear" or "stored".
     tune : bool
-        Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
-        kept. Of a `kernel` that is named its options alone. CUDA only.
+        Measure candidates for kernel and tile, unless done before; the fastest is printed and kept. Of a
+        `kernel` that is named its options alone. CUDA only.
     comm : mpi4py.MPI.Intracomm, optional
         Processes that share the problem; all make the same calls.
 
     Attributes
     ----------
     mesh, medium
-        As given; with a `CPML` without a tag the mesh with its layers, whose first cells are those given.
+        As given; layers of a `CPML` are added.
     degree : int
     num_node : int
         Nodes of a cell.
