@@ -17,13 +17,13 @@ CORNER = {side: unda.CPML(f0=1.0) for side in ("xmin", "ymax", "zmin")}
 STEPS = 23
 
 
-def run(shape, physics, device, *, degree=2, integrator="lsrk4", steps=STEPS, cells=1, **options):
+def run(shape, physics, device, *, degree=1, integrator="lsrk4", steps=STEPS, cells=1, **options):
     size = 0.5 * cells
     mesh = unda.box_mesh((0, 0, 0), (size,) * 3, cells=(cells,) * 3, shape=shape)
     wall = {"acoustic": "rigid", "elastic": "symmetry", "maxwell": "pmc"}[physics]
     sim = unda.DG(
-        mesh, MEDIA[physics], degree=degree, boundary=CORNER | {"*": wall}, integrator=integrator, device=device,
-        dtype="float64", **options,
+        mesh, MEDIA[physics], degree=degree, boundary=CORNER | {"*": wall}, integrator=integrator,
+        device=device, dtype="float64", **options,
     )  # fmt: skip
     sim.set(**{name: np.ones((mesh.num_elem, sim.num_node)) for name in sim.fields if name[0] in "pve"})
     sim.run(steps=steps)
@@ -39,31 +39,31 @@ def state(sim):
     ("shape", "physics", "integrator"),
     [
         ("hex", "acoustic", "lsrk4"),
-        ("hex", "elastic", "ab3"),
+        pytest.param("hex", "elastic", "ab3", marks=pytest.mark.slow),
         pytest.param("hex", "maxwell", "lsrk4", marks=pytest.mark.slow),
-        ("tet", "maxwell", "ab3"),
+        pytest.param("tet", "maxwell", "ab3", marks=pytest.mark.slow),
         pytest.param("tet", "acoustic", "ab3", marks=pytest.mark.slow),
         pytest.param("tet", "elastic", "lsrk4", marks=pytest.mark.slow),
     ],
 )
 def test_layers_on_cuda_are_those_of_the_cpu(shape, physics, integrator):
-    """To rounding: sums of at most 3 x 10 x 6 products, 5 stages of 23 steps, in the worst case in one direction."""
-    one, other = (state(run(shape, physics, device, integrator=integrator)) for device in ("cpu", "cuda"))
+    """To rounding: sums of at most 3 x 10 x 6 products, 5 stages a step, in the worst case of one sign."""
+    degree = 1 if (shape, physics) == ("hex", "acoustic") else 2
+    given = {"integrator": integrator, "degree": degree}
+    one, other = (state(run(shape, physics, device, **given)) for device in ("cpu", "cuda"))
     assert np.abs(one - other).max() < 180 * 5 * STEPS * np.finfo(float).eps * np.abs(one).max()
     assert np.abs(one[:, 1:]).max() > 1e-3  # layers are reached
 
 
 @pytest.mark.gpu_or_stand_in
 def test_layers_on_two_devices_have_the_bits_of_one():
-    one, two = (
-        state(run("hex", "acoustic", device, cells=2, degree=1)) for device in ("cuda", ["cuda:0"] * 2)
-    )
+    one, two = (state(run("hex", "acoustic", device, cells=2)) for device in ("cuda", ["cuda:0"] * 2))
     assert one.tobytes() == two.tobytes()
 
 
 @pytest.mark.gpu_or_stand_in
 def test_a_saved_run_goes_on_with_its_memory_variables_on_cuda(tmp_path):
-    sim = run("hex", "acoustic", "cuda", integrator="ab3", degree=1, steps=5)
+    sim = run("hex", "acoustic", "cuda", steps=5)
     sim.save(tmp_path / "run.h5")
     again = unda.load(tmp_path / "run.h5")
     for one in (sim, again):
@@ -74,4 +74,4 @@ def test_a_saved_run_goes_on_with_its_memory_variables_on_cuda(tmp_path):
 @pytest.mark.gpu_or_stand_in
 def test_a_launch_of_many_steps_is_refused_beside_layers():
     with pytest.raises(unda.ArgumentError, match="layers"):
-        run("tet", "acoustic", "cuda", kernel="fused", kernel_options={"resident": 8}, degree=1)
+        run("tet", "acoustic", "cuda", kernel="fused", kernel_options={"resident": 8})

@@ -193,3 +193,15 @@ def test_differences_see_a_wrong_layer():
     found, _ = run_both(case, 40)
     _, expected = run_both(case._replace(sides=(((8, 0.011),) * 2,) * 3), 40)
     assert max(differences(found, expected).values()) > 1e-6
+
+
+def test_a_thickness_in_metres_is_a_width_in_nodes():
+    def padded(layer):
+        grid, medium = unda.Grid((9, 8, 7), (10.0, 20.0, 10.0)), unda.Acoustic(rho=1000.0, c=1500.0)
+        return unda.FD(grid, medium, order=2, boundary={"*": layer}, device="cpu").padded
+
+    # p = 0 one node beyond a layer
+    assert padded(unda.CPML(thickness=60.0)) == (9 + 2 * 7, 8 + 2 * 4, 7 + 2 * 7)
+    assert padded(unda.CPML(6)) == (9 + 2 * 7, 8 + 2 * 7, 7 + 2 * 7)
+    with pytest.raises(unda.ArgumentError, match="tag"):
+        padded(unda.CPML(tag="pml"))

@@ -28,7 +28,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
-from .mesh_layer import MeshLayers, add_layers
+from .mesh_layer import MeshLayers, add_layers, look
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .monitor_memory import add_monitors, cells_of
@@ -53,8 +53,7 @@ class DG(MeshSimulation):
         Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing"; a `CPML`, which adds cells outside the mesh or takes tagged ones; or an exact solution
-        that gives the outer values.
+        "absorbing", a `CPML`, or an exact solution that gives the outer values.
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -84,15 +83,15 @@ class DG(MeshSimulation):
     kernel_options : dict of str to int or str, optional
         Options of the kernel, CUDA; and ``"metric"`` of hexahedra: "affine", "trilinear" or "stored".
     tune : bool
-        Measure candidates for kernel and tile on this device, unless done before; the fastest is printed and
-        kept. Of a `kernel` that is named its options alone. CUDA only.
+        Measure candidates for kernel and tile, unless done before; the fastest is printed and kept. Of a
+        `kernel` that is named its options alone. CUDA only.
     comm : mpi4py.MPI.Intracomm, optional
         Processes that share the problem; all make the same calls.
 
     Attributes
     ----------
     mesh, medium
-        As given; with a `CPML` without a tag the mesh with its layers, whose first cells are those given.
+        As given; layers of a `CPML` are added.
     degree : int
     num_node : int
         Nodes of a cell.
@@ -260,9 +259,10 @@ class DG(MeshSimulation):
         add_layers(given, None)
         team = team_of(given)
         options = dg_options(given)[0]
-        found = forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
-        nodes = lib.unda_element_num_node(SHAPES[given.mesh.shape], options.degree)
-        return add_monitors(found, monitors, options, lambda region: len(cells_of(given.mesh, region)) * nodes)
+        mesh = given.mesh
+        found = forecast(mesh._handle, options, team._given() if team else _core.NULL)
+        nodes = lib.unda_element_num_node(SHAPES[mesh.shape], options.degree)
+        return add_monitors(found, monitors, options, lambda region: len(cells_of(mesh, region)) * nodes)
 
     # ---- description ----
 
@@ -398,14 +398,21 @@ class DG(MeshSimulation):
             Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and
             warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
             on faces, receivers beside sources, receivers that record zero and sources without effect by
-            construction, exact outer data of another medium, degree 1 on warped hexahedra. Notes: slivers,
+            construction, exact outer data of another medium, degree 1 on warped hexahedra, sources in
+            layers, layers across which the medium varies. Notes: slivers,
             good conductors, sources of unknown frequency. Prints as text; true where there is no warning.
 
         Examples
         --------
         >>> print(sim.check())  # doctest: +SKIP
         """
-        return self._together("check", lambda: check(self))
+
+        def found() -> Report:
+            report = check(self)
+            look(self, report)
+            return report
+
+        return self._together("check", found)
 
     @alone
     def write_vtu(

@@ -1,6 +1,6 @@
 """Absorbing layers of DG: from `CPML` at boundaries of a mesh to what the library takes.
 
-Not here: adding cells (../problem/layered_mesh.py), the layers' equations (csrc/dg/layer.c).
+Not here: adding cells (../problem/mesh_layers.py), the layers' equations (csrc/dg/layer.c).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from .. import _core
 from .._check import integer
 from ..errors import ArgumentError
-from ..problem._values import ByTag, Number
 from ..problem.boundary import WALLS, by_name
 from ..problem.grid import SIDES
 from ..problem.layer import CPML
-from ..problem.layered_mesh import cells_at, in_layers, sides_of, thickness_in_cells, with_layers
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
+from ..problem.mesh_damping import continued
+from ..problem.mesh_layers import extended, owners_of, plane_of
 from ._options import Given
 
 _R0 = 1e-6
@@ -85,6 +85,16 @@ class MeshLayers(NamedTuple):
         return f"layers of {', '.join(sorted(text))}" if text else ""
 
 
+def in_layers(mesh: Any, sides: Mapping[str, float]) -> np.ndarray:
+    """Say which cells lie beyond the planes [m] where layers begin, (num_elem,)."""
+    middle = mesh.centroids
+    found = np.zeros(len(middle), bool)
+    for side, begin in sides.items():
+        i = SIDES.index(side)
+        found |= middle[:, i // 2] > begin if i % 2 else middle[:, i // 2] < begin
+    return found
+
+
 def add_layers(given: Given, layers: MeshLayers | None) -> None:
     """Make `given.layers`: those that the mesh has, or of the CPMLs among the boundary conditions.
 
@@ -121,12 +131,15 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
     material = medium._in_cells(mesh, degree)
     of_sides = _words_of_sides(mesh, words)
-    numbers, reasons = {}, {}
+    numbers: dict[str, dict[str, float]] = {}
+    reasons: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
         numbers[side], why = _numbers(medium, one, table, side, of_sides)
         reasons |= {side: why} if why else {}
-    given.medium, given.mesh = _continued(medium, mesh, made, parents, degree), made
+    given.mesh = made
+    if made is not mesh:
+        given.medium = continued(medium, mesh, made, parents, degree)
     given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
     end = _ENDS[medium.physics]
     given.boundary = {
@@ -155,18 +168,20 @@ def _thickness(layer: CPML, speed: float) -> float:
 def _added(
     mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
-    """Add cells at boundaries with layers."""
-    names = sides_of(mesh, list(layered))
-    nums: dict[str, int] = {}
+    """Add cells outside boundaries with layers (`Mesh.extended`)."""
+    thick: dict[str, float] = {}
     found: dict[str, _Side] = {}
-    for side, name in names.items():
-        i = SIDES.index(side)
-        wanted = _thickness(layered[name], medium.speed_max(mesh))
-        nums[side], depth = thickness_in_cells(mesh, side, wanted)
-        begin = (mesh.lower, mesh.upper)[i % 2][i // 2]
-        found[side] = _Side(layered[name], begin, depth, cells_at(mesh, side)[0])
-    made, parents = with_layers(mesh, nums)
-    return found, made, parents
+    for name, layer in layered.items():
+        axis, begin, inside = plane_of(mesh, name)
+        side = SIDES[2 * axis + (inside < 0)]
+        if side in found:
+            raise ArgumentError(
+                f"several boundaries with a CPML, {name!r} among them, are at {side}; expected one"
+            )
+        thick[name] = _thickness(layer, medium.speed_max(mesh))
+        faces = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
+        found[side] = _Side(layer, begin, thick[name], owners_of(mesh.cells, faces))
+    return found, *extended(mesh, thick)
 
 
 def _tagged(
@@ -174,12 +189,10 @@ def _tagged(
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
     """Take cells of a tag as layers: those beyond the box of all others."""
     layer = next(iter(layered.values()))
-    tags = [layer.tag] if isinstance(layer.tag, str) else list(layer.tag or ())
-    if unknown := [tag for tag in tags if tag not in mesh.tag_names]:
-        raise ArgumentError(f"the CPML has tag {unknown}; the mesh has {list(mesh.tag_names)}")
-    within = np.isin(mesh.tags, [mesh.tag_names[tag] for tag in tags])
+    number = mesh.tag_names.get(layer.tag, layer.tag) if isinstance(layer.tag, str) else layer.tag
+    within = mesh.tags == number
     if within.all() or not within.any():
-        raise ArgumentError(f"{within.sum()} of {mesh.num_elem} cells have tag {tags}; expected some of them")
+        raise ArgumentError(f"tag is {layer.tag!r}; expected one of some cells, of {mesh.tag_names}")
     inner = mesh.vertices[mesh.cells[~within]].reshape(-1, 3)
     planes = np.stack([inner.min(axis=0), inner.max(axis=0)], axis=1).ravel()
     found: dict[str, _Side] = {}
@@ -258,27 +271,41 @@ def _numbers(
     return dict(zip(_NUMBERS, map(float, values), strict=True)), why
 
 
-def _continued(medium: Medium, mesh: Mesh, made: Mesh, parents: np.ndarray, degree: int) -> Medium:
-    """Return the medium with the values of parents in added cells; numbers and tags are as they were."""
-    if made is mesh or all(isinstance(value, (Number, ByTag)) for value in medium._values.values()):
-        return medium
-    table = medium._in_cells(mesh, degree)
-    if medium.per == "cell":
-        columns = table[parents, 0].T
-    else:
-        columns = np.moveaxis(_by_node(mesh, made, parents, table, degree), -1, 0)
-    given = {
-        name: np.ascontiguousarray(column) for name, column in zip(medium.parameters, columns, strict=True)
-    }
-    return type(medium)(per=medium.per, **given)  # type: ignore[call-arg]
+def look(sim: Any, report: Any) -> None:
+    """Report which layers are not CPMLs, and what makes them return more than they should."""
+    layers: MeshLayers = sim._layers
+    for side, one in layers.sides.items():
+        i = SIDES.index(side)
+        inside = -1.0 if i % 2 else 1.0
+        places = [place for source in sim._solver.whole_sources() for place in source.places()]
+        if any(inside * (place[i // 2] - one["begin"]) < 0.0 for place in places):
+            report.warnings.append(
+                f"a source is in the layer at {side}, where waves are not those of the medium"
+            )
+        if side in layers.reasons:
+            report.notes.append(f"the layer at {side} has ratio {one['ratio']:g}: {layers.reasons[side]}")
+        if (cell := _varies(sim, side, one["begin"])) is not None:
+            report.warnings.append(
+                f"the medium in the layer at {side} is not that before it, first in cell {cell}: waves "
+                "return from there; expected one that is constant across the layer"
+            )
 
 
-def _by_node(mesh: Mesh, made: Mesh, parents: np.ndarray, table: np.ndarray, degree: int) -> np.ndarray:
-    """Return the values at nodes of all cells: those of the nearest node of a cell's parent."""
-    values = table[parents]
-    x, own = made.coordinates(degree), mesh.coordinates(degree)
-    for cell in range(mesh.num_elem, made.num_elem):
-        inside = np.clip(x[cell], mesh.lower, mesh.upper)
-        away = np.linalg.norm(inside[:, None] - own[parents[cell]][None], axis=2)
-        values[cell] = table[parents[cell]][away.argmin(axis=1)]
-    return values
+def _varies(sim: Any, side: str, begin: float) -> int | None:
+    """Return the first cell of a layer whose medium is not that of the cell before the layer, or None."""
+    i = SIDES.index(side)
+    cells = np.flatnonzero(in_layers(sim.mesh, {side: begin}))
+    x = np.clip(sim.mesh.centroids[cells], *_box(sim))
+    x[:, i // 2] += (1e-6 if i % 2 == 0 else -1e-6) * (sim.mesh.upper[i // 2] - sim.mesh.lower[i // 2])
+    before, _ = sim.mesh.locate(x)
+    one, other = (sim._material[at].mean(axis=1) for at in (cells, before))
+    unlike = (before >= 0) & (np.abs(one - other) > 1e-6 * np.abs(other)).any(axis=1)
+    return int(cells[unlike.argmax()]) if unlike.any() and sim.medium.per == "cell" else None
+
+
+def _box(sim: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of what is no layer."""
+    lower, upper = np.array(sim.mesh.lower), np.array(sim.mesh.upper)
+    for side, one in sim._layers.sides.items():
+        (upper if side.endswith("max") else lower)["xyz".index(side[0])] = one["begin"]
+    return lower, upper

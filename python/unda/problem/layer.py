@@ -141,11 +141,11 @@ class CPML:
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
         scalar scheme. Of `DG` 0.02, by default, or 0.1 or 1 by a like rule.
     thickness : float, optional
-        Of the layer [m]. Meshes: rounded to whole cells, of the height of those at the side; by default a
-        wavelength of the fastest wave at f0, and f0 by default the frequency of such a wavelength. Grids:
-        rounded to nodes, in place of `width`.
-    tag : str or tuple of str, optional
-        Meshes: cells with these tags are the layers, beyond the box of all other cells; no cells are added.
+        Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
+        those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
+        default the frequency of such a wavelength. Grids: rounded to nodes, in place of `width`.
+    tag : str or int, optional
+        DG: the layers are the mesh's cells of this tag, beyond planes around all others.
 
     Raises
     ------
@@ -180,23 +180,14 @@ class CPML:
     kappa: float = 1.0
     ratio: float | None = None
     thickness: float | None = None
-    tag: str | tuple[str, ...] | None = None
+    tag: str | int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
         if self.thickness is not None:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
-        if self.tag is not None:
-            tags = (self.tag,) if isinstance(self.tag, str) else self.tag
-            if (
-                not isinstance(tags, (tuple, list))
-                or not tags
-                or not all(isinstance(one, str) for one in tags)
-            ):
-                raise ArgumentError(
-                    f"tag is {self.tag!r}; expected the name of a tag of the mesh, or several"
-                )
-            object.__setattr__(self, "tag", self.tag if isinstance(self.tag, str) else tuple(tags))
+        if self.tag is not None and (isinstance(self.tag, bool) or not isinstance(self.tag, (str, int))):
+            raise ArgumentError(f"tag is {self.tag!r}; expected the name or the number of a tag of the mesh")
         if self.f0 is not None:
             object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
         given = 1e-6 if self.R0 is None else self.R0

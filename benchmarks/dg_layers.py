@@ -1,0 +1,69 @@
+"""What absorbing layers of DG return, by angle of incidence, and what first-order sides do.
+
+A line of sources half a wavelength from a plane side, and receivers as far from it, where a mirror at the
+side would show the source at the angles ANGLES. What differs from a domain whose side is three wavelengths
+farther away has returned; it is divided by what a mirror returns. Writes benchmarks/results/dg_layers.json.
+Next: tests/dg/test_dg_layers.py.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import unda
+
+ANGLES = (20, 30, 45, 60, 70)
+WALLS = {"acoustic": "rigid", "elastic": "symmetry", "maxwell": "pec"}
+F = unda.ricker(1.0)
+LIGHT = unda.Maxwell(eps=1.0, mu=1.0)
+ROCK = unda.Elastic(rho=1.0, vp=1.0, vs=0.55)
+CASES = {
+    "acoustic": (unda.Acoustic(rho=1.0, c=1.0), "p", lambda at: unda.VolumeInjection(at, F), 4.6),
+    "P": (ROCK, "vz", lambda at: unda.MomentTensor(at, F, np.eye(3)), 4.6),
+    "SH": (ROCK, "vy", lambda at: unda.PointForce(at, F, (0, 1, 0)), 6.0),
+    "E along the side": (LIGHT, "ey", lambda at: unda.CurrentDipole(at, F, (0, 1, 0)), 4.6),
+}
+DEGREE = 4
+
+
+def traces(case, shape, h, end, condition):
+    """Return what receivers record (num_sample, num_angle), with a condition at x = end."""
+    medium, field, source, until = CASES[case]
+    cells = (round((end + 2.0) / h), 1, round(7.0 / h))
+    mesh = unda.box_mesh(
+        (-2, 0, -3.5), (end, h, 3.5), cells=cells, shape=shape, periodic=(False, True, False)
+    )
+    boundary = {"xmax": condition, "*": "absorbing"}
+    sim = unda.DG(mesh, medium, degree=DEGREE, boundary=boundary, device="cpu", sample_dt=0.02)
+    sim.add_source(source((0.51, 0.51 * h, 0.013)))
+    points = [(0.51, 0.51 * h, 0.013 + 0.98 * np.tan(np.radians(angle))) for angle in ANGLES]
+    rec = sim.add_receivers(points, [field], every=round(0.02 / sim.dt))
+    sim.run(until=until)
+    return rec[field]
+
+
+def main():
+    """Measure all cases, and write them."""
+    runs = []
+    for shape, h in (("hex", 1 / 3), ("tet", 1 / 4)):
+        for case, (medium, *_) in CASES.items():
+            far = traces(case, shape, h, 4.0, "absorbing")
+            mirror = np.abs(traces(case, shape, h, 1.0, WALLS[medium.physics]) - far).max(axis=-1)
+            for name, condition in (("CPML(f0=1)", unda.CPML(f0=1.0)), ("absorbing", "absorbing")):
+                back = np.abs(traces(case, shape, h, 1.0, condition) - far).max(axis=-1) / mirror
+                run = {
+                    "shape": shape,
+                    "cells_per_wavelength": 1 / h,
+                    "degree": DEGREE,
+                    "wave": case,
+                    "side": name,
+                }
+                runs.append(run | {"angles": ANGLES, "returned": [round(float(one), 6) for one in back]})
+                print(runs[-1], flush=True)
+    out = Path(__file__).parent / "results" / "dg_layers.json"
+    out.write_text(json.dumps({"unda": unda.__version__, "runs": runs}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
