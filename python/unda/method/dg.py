@@ -41,8 +41,7 @@ class DG(MeshSimulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
     Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: products of Gauss-Lobatto
-    points, also those of the quadrature; the discrete energy is constant with the central flux and never
-    grows with the upwind one (docs/dg.md).
+    points, also those of the quadrature (docs/dg.md).
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ class DG(MeshSimulation):
     allow_unstable : bool
         Accept dt above the limit.
     kernel : {"auto", "fused", "blocks", "tensor", "node", "element", "gemm", "microblock", "columns", ...}
-        CUDA: seven for tetrahedra, five for hexahedra (docs/kernel_options.md).
+        CUDA only (docs/kernel_options.md).
     kernel_options : dict of str to int or str, optional
         Options of the kernel, CUDA; and ``"metric"`` of hexahedra: "affine", "trilinear" or "stored".
     tune : bool
