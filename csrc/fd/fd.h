@@ -408,10 +408,11 @@ struct fd_plane_materials {
 };
 int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
                         const struct fd_plane_materials *materials, struct fd_pair *pair);
-/* At most how many nodes of plane x a source reaches; then each node whose material counts for these. */
+/* At most how many nodes of plane x a source reaches; then the nodes whose materials count for these, some
+ * one after the other at a time. */
 int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x);
 void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
-                             void (*take)(void *of, int64_t node), void *of);
+                             void (*take)(void *of, int64_t node, int64_t num), void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 double fd_source_most(const void *source);
 

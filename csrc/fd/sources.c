@@ -387,15 +387,32 @@ int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *sour
     return num;
 }
 
+/* Nodes one after the other along z, and the next one of a field half a cell on. */
+static void take_rows(const struct fd *fd, const struct reach *r, int32_t z, int32_t num,
+                      void (*take)(void *of, int64_t node, int64_t num), void *of)
+{
+    int64_t num_z = fd->axis[2].total;
+    bool more = r->all[2] > r->num[2], around = more && z + num == num_z;
+    for (int i = 0; i < r->all[0]; i++)
+        for (int j = 0; j < r->all[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * num_z;
+            take(of, row + z, num + (more && !around));
+            if (around)
+                take(of, row, 1);
+        }
+}
+
 void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
-                             void (*take)(void *of, int64_t node), void *of)
+                             void (*take)(void *of, int64_t node, int64_t num), void *of)
 {
     struct reach r;
-    int64_t node[2 * 4 * POINT_WIDTH * POINT_WIDTH];
     for (int32_t n = source->first[f]; n < source->first[f + 1] && !source->pair; n++)
         if (find_plane(fd, &source->tap[n].product, x, &r))
-            for (int64_t i = list_reach(fd, &r, node); i-- > 0;)
-                take(of, node[i]);
+            for (int k = 0, num; k < r.num[2]; k += num) {
+                for (num = 1; k + num < r.num[2] && r.node[2][k + num] == r.node[2][k] + num;)
+                    num++;
+                take_rows(fd, &r, r.node[2][k], num, take, of);
+            }
 }
 
 int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,

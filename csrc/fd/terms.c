@@ -95,13 +95,13 @@ static unda_status make_room(const unda_solver *s, int f, int32_t threads, void 
 
 /* ---- materials ---- */
 
-static void span_node(void *of, int64_t node)
+static void span_nodes(void *of, int64_t node, int64_t num)
 {
-    node_set_span(of, node, 1);
+    node_set_span(of, node, num);
 }
-static void add_node(void *of, int64_t node)
+static void add_nodes(void *of, int64_t node, int64_t num)
 {
-    node_set_add(of, node, 1);
+    node_set_add(of, node, num);
 }
 
 /* The materials that vary at all nodes that count for plane x. */
@@ -120,10 +120,10 @@ static unda_status take_materials(unda_solver *s, int f, const struct reached *r
     if (!varies)
         return UNDA_OK;
     for (int64_t i = r->first[x]; i < r->first[x + 1]; i++)
-        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, span_node, &set);
+        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, span_nodes, &set);
     TRY(node_set_open(&set, &owned));
     for (int64_t i = r->first[x]; i < r->first[x + 1]; i++)
-        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, add_node, &set);
+        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, add_nodes, &set);
     num = node_set_count(&set);
     TRY(array_own(&owned, &node, num, sizeof *node, "sources"));
     TRY(array_own(&owned, &value, num, sizeof *value, "sources"));

@@ -34,7 +34,7 @@ class SimulationMonitors(SimulationBase):
         Parameters
         ----------
         field : str
-            One of ``sim.fields``, or made of such at each node: "pressure" of elastic media, "speed" = |v|,
+            One of ``sim.fields``, or made of such at each node: "pressure" of elastic media, "speed", the length of v,
             "e_magnitude", "h_magnitude" (of staggered grids only "pressure": the others' components stand
             half a cell apart). `SEM`: "p" of acoustic media, "pressure" of fluids beside solids.
         kind : {"max", "min", "rms", "dft"}
