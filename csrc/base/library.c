@@ -49,7 +49,7 @@ int64_t unda_sizeof(const char *struct_name)
         ENTRY(unda_member),         ENTRY(unda_ranks),
         ENTRY(unda_message),        ENTRY(unda_requests),
         ENTRY(unda_link),           ENTRY(unda_monitor),
-        ENTRY(unda_view),           ENTRY(unda_layer),
+        ENTRY(unda_view),
     };
 #undef ENTRY
     for (size_t i = 0; struct_name && i < sizeof table / sizeof table[0]; i++)

@@ -31,7 +31,9 @@ NULL, new, release = ffi.NULL, ffi.new, ffi.release
 logger = logging.getLogger("unda")
 
 #: Structs that say how large they are: all but those that are opaque or a part of another.
-_STRUCTS = sorted(set(ffi.list_types()[1]) - {"unda_mesh", "unda_nccl", "unda_part", "unda_solver"})
+_STRUCTS = sorted(
+    set(ffi.list_types()[1]) - {"unda_layer", "unda_mesh", "unda_nccl", "unda_part", "unda_solver"}
+)
 
 
 def _check_fit(library: Any) -> None:

@@ -196,6 +196,37 @@ static void refuse_teams(struct rig *rig)
     CALL(unda_solver_get_member(rig->solver, 0, &unsized));
 }
 
+static void refuse_layers(struct rig *rig)
+{
+    double material[2 * NUM_ELEM];
+    for (int i = 0; i < 2 * NUM_ELEM; i++)
+        material[i] = 1;
+    unda_solver *solver = NULL;
+#define LAYER(...)                                                                                           \
+    do {                                                                                                     \
+        unda_layer layers[6] = {0};                                                                          \
+        unda_layer other = {.begin = 0.5, .depth = 0.5, .damping = 1, .stretch = 1};                         \
+        other.__VA_ARGS__;                                                                                   \
+        layers[1] = other;                                                                                   \
+        unda_solver_options o = {.size_bytes = sizeof o,                                                     \
+                                 .degree = 1,                                                                \
+                                 .device = UNDA_DEVICE_CPU,                                                  \
+                                 .material = material,                                                       \
+                                 .layer = layers};                                                           \
+        printf("options.layer." #__VA_ARGS__ "=%d %s\n", unda_solver_new(&solver, rig->mesh, &o),            \
+               unda_error());                                                                                \
+    } while (0)
+    LAYER(begin = 0.3); /* cells on both sides of the plane */
+    LAYER(begin = 0.0 / 0.0);
+    LAYER(depth = -1);
+    LAYER(depth = 1.0 / 0.0);
+    LAYER(damping = -1);
+    LAYER(shift = -1);
+    LAYER(stretch = 0.5);
+    LAYER(ratio = -0.1);
+    LAYER(ratio = 1.1);
+}
+
 static int32_t alone(void *of, int64_t num_byte, void *bytes)
 {
     (void)of, (void)num_byte, (void)bytes;
@@ -737,6 +768,7 @@ unda_status refusals(void)
     refuse_elements();
     refuse_options(&rig);
     refuse_teams(&rig);
+    refuse_layers(&rig);
     refuse_ranks(&rig);
     refuse_questions(rig.solver);
     refuse_grids(rig.solver);

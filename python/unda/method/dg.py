@@ -90,7 +90,7 @@ class DG(MeshSimulation):
     Attributes
     ----------
     mesh, medium
-        As given; layers of a `CPML` are added.
+        As given, with layers.
     degree : int
     num_node : int
         Nodes of a cell.

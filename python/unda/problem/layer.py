@@ -1,7 +1,7 @@
 """Absorbing layers, for the argument `boundary=` of a method.
 
 Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/scalar/matched.c, csrc/fd/staggered/cpml.c,
-csrc/sem/sides.c), the rates of damping on a mesh (mesh_damping.py).
+csrc/sem/sides.c, csrc/dg/layer.c), the rates of damping on a mesh (mesh_damping.py).
 """
 
 from __future__ import annotations
@@ -167,6 +167,9 @@ class CPML:
 
     Notes
     -----
+    On meshes one wavelength returns less than 0.3 % up to 60 degrees where it is well resolved
+    (docs/absorbing_layers.md, csrc/dg/layer.c); on tetrahedra cells must be finer for that than on hexahedra.
+
     On staggered grids waves of opposite phase and group velocity grow in any CPML, whatever kappa and f0
     (Becache, Fauqueux & Joly 2003): elastic waves guided by plates, and in media of high contrast. They decay
     in multiaxial layers, except in random media. A sponge is stable, which is proved for any medium, any
