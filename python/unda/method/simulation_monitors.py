@@ -34,9 +34,10 @@ class SimulationMonitors(SimulationBase):
         Parameters
         ----------
         field : str
-            One of ``sim.fields``, or made of such at each node: "pressure" of elastic media, "speed", the length of v,
-            "e_magnitude", "h_magnitude" (of staggered grids only "pressure": the others' components stand
-            half a cell apart). `SEM`: "p" of acoustic media, "pressure" of fluids beside solids.
+            One of ``sim.fields``, or made of such at each node: "pressure" of elastic media, "speed", the
+            length of v, "e_magnitude", "h_magnitude" (of staggered grids only "pressure": the others'
+            components stand half a cell apart). `SEM`: "p" of acoustic media, "pressure" of fluids beside
+            solids.
         kind : {"max", "min", "rms", "dft"}
             Largest or smallest value, root mean square, Fourier transform at frequencies; see `unda.Monitor`.
         every : int, optional
