@@ -15,10 +15,9 @@
  *
  * Stability. Fields that vary slowly see 1 / s_i = S_i, a real number. Where all multiplications by S_i commute with the
  * derivatives along other axes, the energy weighted with W = 1 / (S_x S_y S_z) is that of the interior: W S_i D_i is skew, and
- * the upwind flux still takes from it. Products of hexahedra commute. On tetrahedra they do not, where S_i varies in a cell:
- * curls then grow, and profiles of Maxwell's equations have one value a cell there, the mean of x^2 between the planes that
- * bound it; gradients and divergences do not in layers that fade a little (ratio 0.02: python/unda/problem/mesh_layer.py),
- * but they grow where profiles jump (benchmarks/dg_layers.py has both).
+ * the upwind flux still takes from it. Products of hexahedra commute. On tetrahedra they do where S_i is the same in all of a
+ * cell, so that profiles have one value a cell there, the mean of x^2 between the planes that bound it. What is left, such as
+ * jumps of W that the upwind flux sees, is for r (python/unda/method/mesh_layer.py).
  *
  * A pass after each stage reads what the stage read and adds to what it wrote; cells
  * outside layers and the stage itself are as they are without layers.
@@ -159,7 +158,7 @@ static double depth_at(const struct dg *dg, const unda_layer *layer, int side, c
 {
     int axis = side / 2;
     double least = INFINITY, most = 0;
-    if (dg->metric_nodes || dg->physics->grad_div)
+    if (dg->metric_nodes)
         return beyond(layer, side, x[3 * n + axis]);
     for (int k = 0; k < dg->space.num_node; k++) {
         double depth = fmax(beyond(layer, side, x[3 * k + axis]), 0);

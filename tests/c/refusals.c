@@ -196,7 +196,7 @@ static void refuse_teams(struct rig *rig)
     CALL(unda_solver_get_member(rig->solver, 0, &unsized));
 }
 
-static void refuse_layers(struct rig *rig)
+static void refuse_matched_layers(struct rig *rig)
 {
     double material[2 * NUM_ELEM];
     for (int i = 0; i < 2 * NUM_ELEM; i++)
@@ -768,7 +768,7 @@ unda_status refusals(void)
     refuse_elements();
     refuse_options(&rig);
     refuse_teams(&rig);
-    refuse_layers(&rig);
+    refuse_matched_layers(&rig);
     refuse_ranks(&rig);
     refuse_questions(rig.solver);
     refuse_grids(rig.solver);

@@ -135,7 +135,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     reasons: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
-        numbers[side], why = _numbers(medium, one, table, side, of_sides)
+        numbers[side], why = _numbers(medium, one, table, side, of_sides, mesh.shape)
         reasons |= {side: why} if why else {}
     given.mesh = made
     if made is not mesh:
@@ -258,12 +258,14 @@ def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, A
 
 
 def _numbers(
-    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any]
+    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], shape: str
 ) -> tuple[dict[str, float], str]:
     """Return the members of unda_layer, and why its ratio is not that of a CPML."""
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
     ratio, why = ratio_of(medium, table, side, words)
+    if shape == "tet" and ratio < _GUIDED:
+        ratio, why = _GUIDED, "its cells are tetrahedra"
     if one.layer.ratio is not None:
         ratio, why = one.layer.ratio, ""
     damping = -1.5 * speed * np.log(one.layer.R0 or _R0) / one.depth
