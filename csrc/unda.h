@@ -385,7 +385,7 @@ typedef struct unda_solver_options {
     int64_t num_damped;
     const int64_t *damped_elem; /* [num_damped] */
     const double *damping;      /* [num_damped][num_node] */
-    const unda_layer *layer;   /* DG: [6] absorbing layers at xmin xmax ymin ymax zmin zmax; NULL: none */
+    const unda_layer *layer;    /* DG: [6] absorbing layers at xmin xmax ymin ymax zmin zmax; NULL: none */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
