@@ -117,20 +117,20 @@ static void exact_points(const unda_solver *s, double *points, int32_t *boundary
 
 /* ---- state ---- */
 
+static bool is_memory(int32_t array)
+{
+    return array >= UNDA_MEMORY && array <= UNDA_MEMORY2;
+}
+
 int dg_buffer_of(const unda_solver *s, int32_t array)
 {
     static const int buffers[] = {
         [UNDA_STATE] = BUF_Q,  [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R,
         [UNDA_MEMORY] = BUF_Q, [UNDA_MEMORY1] = BUF_R1,  [UNDA_MEMORY2] = BUF_R};
-    if (array < UNDA_STATE || array > UNDA_MEMORY2)
+    if (array < UNDA_STATE || array > UNDA_MEMORY2 || (is_memory(array) && !dg_tables(s)->layers.given))
         return -1;
     bool history = buffers[array] == BUF_R1 || buffers[array] == BUF_R;
     return history && s->options.integrator != UNDA_AB3 ? -1 : buffers[array];
-}
-
-static bool is_memory(int32_t array)
-{
-    return array >= UNDA_MEMORY && array <= UNDA_MEMORY2;
 }
 
 int64_t dg_array_bytes(const unda_solver *s, int32_t array)

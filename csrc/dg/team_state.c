@@ -157,7 +157,7 @@ unda_status dg_team_move(unda_solver *s, int32_t array, int64_t first, int64_t c
 {
     struct dg_team *team = dg_team_of(s);
     SCRATCH char *room = NULL;
-    if (dg_buffer_of(s, array) < 0 || (in && array == UNDA_RHS))
+    if (dg_buffer_of(team->part[0], array) < 0 || (in && array == UNDA_RHS))
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
     if (first < 0 || count < 0 || first > team->mesh->num_elem - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
