@@ -633,7 +633,8 @@ static void refuse_monitors(struct rig *rig)
     const double bad = NAN, frequency = 1;
     int32_t index = -7;
     int64_t first = -7, count = -7;
-    double values[1];    const unda_monitor fine = {.size_bytes = sizeof fine, .every = 1};
+    double values[1];
+    const unda_monitor fine = {.size_bytes = sizeof fine, .every = 1};
     const unda_solver_options plain = {
         .size_bytes = sizeof plain, .degree = 2, .device = UNDA_DEVICE_CPU, .method = UNDA_DG};
 #define MONITOR(assignment)                                                                                  \
