@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import unda
+from unda.commands.measuring import origin
 
 ANGLES = (20, 30, 45, 60, 70)
 WALLS = {"acoustic": "rigid", "elastic": "symmetry", "maxwell": "pec"}
@@ -62,7 +63,7 @@ def main():
                 runs.append(run | {"angles": ANGLES, "returned": [round(float(one), 6) for one in back]})
                 print(runs[-1], flush=True)
     out = Path(__file__).parent / "results" / "dg_layers.json"
-    out.write_text(json.dumps({"unda": unda.__version__, "runs": runs}, indent=1) + "\n")
+    out.write_text(json.dumps({**origin("cpu", None), "runs": runs}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
