@@ -7,7 +7,7 @@ import unda
 
 os.environ["UNDA_CPU_PARTS"] = "1"  # parts on the CPU are for tests alone
 
-FREQUENCIES = (3.0, 11.5)
+FREQUENCIES = (0.7, 1.1)
 PULSE = unda.ricker(6.0)
 
 

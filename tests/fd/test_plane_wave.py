@@ -234,3 +234,22 @@ def test_boxes_are_of_grids_and_have_two_corners():
 
 
 assert BEFORE >= 4  # order 8
+
+
+def test_a_wave_that_has_passed_is_warned_of():
+    """f is that at the origin: towards it, a pulse that begins at t = 0 there is over too early."""
+    grid, medium = unda.Grid((25, 25, 25), 1.0), unda.Acoustic(rho=1.0, c=1.0)
+    box = ((6, 6, 6), (18, 18, 18))
+    for f, warned in ((unda.ricker(0.15), True), (unda.ricker(0.15).delayed(45.0), False)):
+        sim = unda.FD(grid, medium, device="cpu", fmax=0.4, order=8)
+        sim.add_source(unda.PlaneWave((0, 0, -1), f=f, box=box))
+        found = [text for text in sim.check().warnings if "before the first step" in text]
+        assert bool(found) == warned
+
+
+def test_a_grid_of_one_plane_says_where_waves_may_go():
+    sim = unda.FD(unda.Grid((41, 1, 31), 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
+    for direction, y in (((0, 1, 0), 0.0), ((1, 0, 0), 2.0)):
+        wave = unda.PlaneWave(direction, f=unda.ricker(0.1), box=((8, y, 8), (30, y + 1, 22)))
+        with pytest.raises(unda.ArgumentError, match="one plane of nodes along y, at 0 m"):
+            sim.add_source(wave)

@@ -302,3 +302,12 @@ def test_what_monitors_cannot_do_is_said():
     assert sim.monitors == ()
     with pytest.raises(unda.ArgumentError, match="field that is stored"):
         grid_case("staggered").add_monitor("speed", "max")  # its components stand half a cell apart
+
+
+def test_frequencies_beyond_the_samples_are_refused():
+    sim = unda.FD(unda.Grid((9, 9, 9), 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu", dt=0.1)
+    sim.add_monitor("p", "dft", every=2, frequencies=[2.5])
+    with pytest.raises(
+        unda.ArgumentError, match=r"up to 2\.6 Hz; samples every 2 steps know those up to 2\.5 Hz"
+    ):
+        sim.add_monitor("p", "dft", every=2, frequencies=[1.0, 2.6])

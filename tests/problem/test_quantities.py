@@ -164,6 +164,10 @@ def test_pictures_and_files_take_quantities(tmp_path):
 def test_where_no_unit_belongs_a_quantity_is_refused():
     with pytest.raises(unda.ArgumentError, match=r"s is .* expected plain values"):
         unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.N)  # of which source is not known yet
+    force = unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.kN, "N")
+    with pytest.raises(unda.ArgumentError, match="f has values in N; expected m3/s of a VolumeInjection"):
+        unda.VolumeInjection((0, 0, 0), force)
+    assert unda.Array([(0, 0, 0)], force, direction=(1, 0, 0)).f is force
     with pytest.raises(unda.ArgumentError, match=r"cells is .* expected plain values"):
         unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)
     with pytest.raises(unda.ArgumentError, match=r"cfl is .* expected a number without a unit"):

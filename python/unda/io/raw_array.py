@@ -23,8 +23,8 @@ class RawArray:
     ``numpy.asarray(array)`` (on the CPU), ``torch.from_dlpack(array)``, ``cupy.asarray(array)`` and others
     use the memory without a copy and keep it alive, also once the simulation is closed. They must not write
     to it: a library that knows read-only arrays is told so. It has the field of the step at which it was
-    made. Later ones are elsewhere, and it refuses to hand out the memory then: ask for another one after
-    each run.
+    made. Others are elsewhere, and it refuses to hand out the memory after a step, `set` or `reset`: ask for
+    another one then.
 
     Attributes
     ----------
@@ -77,6 +77,7 @@ class RawArray:
         self.shape = tuple(int(num[i]) for i in kept)
         self.strides = tuple(int(stride[i]) * self.dtype.itemsize for i in kept)
         self._sim, self._step, self._kept = sim, sim.step_count, None
+        self._changes = sim._solver.changes
         sim._solver.views.add(self)
 
     @staticmethod
@@ -100,10 +101,11 @@ class RawArray:
 
     def _hand_out(self) -> int:
         """Return where the first value is, or raise if the field is elsewhere by now."""
-        if self._kept is None and self._sim.step_count != self._step:
+        if self._kept is None and self._sim._solver.changes != self._changes:
             raise ArgumentError(
-                f"this array has the field of step {self._step}, the simulation stands at step "
-                f"{self._sim.step_count}; sim.device_array(field, raw=True) gives that of now"
+                f"this array has the field of step {self._step} before the simulation, now at step "
+                f"{self._sim.step_count}, was stepped or set; sim.device_array(field, raw=True) gives that "
+                "of now"
             )
         return self.pointer
 

@@ -84,7 +84,7 @@ class FarField:
 
     def __init__(
         self, medium: Maxwell, radius: float | None = None, frequency: float | None = None, *,
-        center: ArrayLike = (0.0, 0.0, 0.0), box: ArrayLike | None = None,
+        center: ArrayLike | None = None, box: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(medium, Maxwell):
             raise ArgumentError(f"medium is {medium!r}; expected Maxwell")
@@ -93,6 +93,9 @@ class FarField:
             raise ArgumentError(f"the medium conducts, sigma = {values['sigma']}; expected 0")
         if (radius is None) == (box is None):
             raise ArgumentError(f"radius is {radius!r}, box {box!r}; expected one of them")
+        if box is not None and center is not None:
+            raise ArgumentError(f"center is {center!r}; expected none with box=, which says where it is")
+        center = (0.0, 0.0, 0.0) if center is None else center
         self.medium = medium
         self.radius = None if radius is None else number("radius", radius, "m", positive=True)
         self.box = None if box is None else two_corners(box)

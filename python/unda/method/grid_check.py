@@ -32,6 +32,7 @@ def check(sim: Any) -> Report:
     questions = sim.medium._questions(sim._material.first[None], size)
     report.ask(questions, _NODES.get(sim.order, 3.0), "grid", size, fastest)
     _growth(sim, report)
+    _missed_waves(sim, report)
     _fluid_walls(sim, report)
     report.warnings += silent.on_grid(sim)
     return report
@@ -97,6 +98,8 @@ def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
         if not isinstance(one, CPML) or one.ratio:
             continue
         h = sim.grid.spacing[i // 2]
+        if np.pi * main * sim.dt >= 0.5 * np.pi or fastest / main < 2 * h:
+            continue  # the grid has no such waves, of which the resolution warns
         part = returned_at_most(one, frequency_of(one, fastest, h), main, c=fastest, h=h, dt=sim.dt)
         if part < _RETURNED:
             continue
@@ -107,6 +110,21 @@ def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
         )
         found.setdefault(text, []).append(name)
     report.warnings += [f"the CPML at {', '.join(names)} {text}" for text, names in found.items()]
+
+
+_BEFORE = 1e-3  # of its peak, by which a wave may begin at once
+
+
+def _missed_waves(sim: Any, report: Report) -> None:
+    """Report plane waves that have begun before the first step."""
+    listed = {id(one): one for _, one in sim._solver.sources if hasattr(one, "missed")}
+    for part, seconds in (one.missed() for one in listed.values()):
+        if part > _BEFORE:
+            report.warnings.append(
+                f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.2g} % of "
+                "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start earlier, "
+                "sim.set(t=..)"
+            )
 
 
 def _growth(sim: Any, report: Report) -> None:

@@ -231,6 +231,19 @@ class IncidentLine:
             points[:, axis] = grid.origin[axis] + (place + offset[axis]) * grid.spacing[axis]
             self._column.add_receivers(points, [name])
 
+    def missed(self) -> tuple[float, float]:
+        """Return how much of f is over before the first step, as a part of its peak, and for how long [s].
+
+        (0, 0) where f does not tell when it begins.
+        """
+        span = self._f.span
+        if span is None or not np.isfinite(span).all():
+            return 0.0, 0.0
+        begin = self._start() + self._shift
+        times = np.linspace(*span, 2001)
+        values = np.abs(self._f(times))
+        return float(values[times < begin].max(initial=0.0) / values.max()), max(0.0, begin - span[0])
+
     # ---- values ----
 
     def __call__(self, times: np.ndarray) -> np.ndarray:

@@ -34,7 +34,8 @@ class Monitor(Fixed):
     Attributes
     ----------
     field : str
-    kind : {"max", "min", "rms", "dft"}    every : int
+    kind : {"max", "min", "rms", "dft"}
+    every : int
         Steps between samples.
     frequencies : ndarray
         Of a "dft" [Hz]; else empty.
@@ -207,11 +208,14 @@ def make_monitor(
     first = taken(sim, field).first
     choice("kind", kind, KINDS)
     asked = frequencies_of(kind, frequencies)
-    if every is None:
-        every = _every(sim, kind)
-    return Monitor(
-        sim, field, kind, integer("every", every, 1, 2**31 - 1), asked, region_of(sim, first, region)
-    )
+    every = _every(sim, kind) if every is None else integer("every", every, 1, 2**31 - 1)
+    most = 0.5 / (every * float(sim.dt))
+    if kind == "dft" and np.abs(asked).max() > most:
+        raise ArgumentError(
+            f"frequencies go up to {np.abs(asked).max():g} Hz; samples every {every} steps know those up to "
+            f"{most:.4g} Hz: give a smaller every="
+        )
+    return Monitor(sim, field, kind, every, asked, region_of(sim, first, region))
 
 
 def frequencies_of(kind: str, frequencies: Any) -> np.ndarray:

@@ -119,6 +119,10 @@ class RoundedSurface:
         self.numbers = np.arange(self.width)
         self.terms = numbers, np.concatenate(node)
 
+    def missed(self) -> tuple[float, float]:
+        """Return what of f is over before the first step, see `IncidentLine`."""
+        return self._line.missed()
+
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Return the amplitudes (num_time, width) of steps from these consecutive times on."""
         (samples,) = self._line.samples(times)

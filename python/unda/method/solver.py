@@ -95,6 +95,8 @@ class Solver:
         wave, its wave function and number of faces; all receivers and the channels that they take; monitors.
     views : WeakSet of RawArray
         Arrays that are the state's memory: it lives as long as they do, also after `close`.
+    changes : int
+        Calls so far that stepped or began again: the state moves, and is another one.
     undrained : bool
         The library may have samples that were not taken yet.
     """
@@ -116,6 +118,7 @@ class Solver:
         self.groups: list[tuple[Receivers, Channels]] = []
         self.monitors: list[Any] = []
         self.views: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.changes = 0
         self.undrained = True
         self._ran = 0  # steps of the last call
         self._adding: tuple[Any, list[Any], list[Any]] = new("int32_t *", -1), [], []  # see settle
@@ -247,6 +250,7 @@ class Solver:
 
     def record(self, t: float) -> None:
         """Start the clock and empty the receivers: the present state is that of time t, step 0."""
+        self.changes += 1
         self.call(lib.unda_solver_set_clock, t, 0, 0)
         for i, (receivers, _) in enumerate(self.groups):
             self.undrained = True
@@ -273,6 +277,7 @@ class Solver:
         handle = self.live()  # the user's functions may have closed it
         status = lib.UNDA_OK  # also if a signal handler raises before the call returns
         self._ran, self.undrained = n, True
+        self.changes += 1
         failure = None
         try:
             status = lib.unda_solver_step(handle, n, drive)

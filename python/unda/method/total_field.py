@@ -117,6 +117,13 @@ def _box_of(sim: Any, wave: PlaneWave, along: int, half: int) -> _Box:
     low = np.ceil(grid.locate([lower])[0] - near).astype(int)
     high = np.floor(grid.locate([upper])[0] + near).astype(int)
     last, ends = np.array(grid.shape) - 1, [True, True, True]
+    for flat in np.flatnonzero(last == 0).tolist():
+        if flat == along or low[flat] > 0 or high[flat] < 0:
+            raise ArgumentError(
+                f"the grid has one plane of nodes along {'xyz'[flat]}, at {grid.origin[flat]:g} m; expected "
+                "a wave along another axis, and a box with this plane in it, not from "
+                f"{lower[flat]:g} to {upper[flat]:g} m"
+            )
     for a, name in enumerate("xyz"):
         sides = [sim._sides[side] for side in SIDES[2 * a : 2 * a + 2]]
         layers = not all(isinstance(side, str) for side in sides)

@@ -165,6 +165,8 @@ class Sampled(TimeFunction):
         from scipy.interpolate import CubicSpline
 
         times = _samples("t", t, "s")
+        if unit is not None and not isinstance(unit, str):
+            raise ArgumentError(f"unit is {unit!r}; expected that of a source, such as 'N'")
         values = _samples("s", s, unit)
         if len(times) != len(values) or len(times) < 4:
             raise ArgumentError(
@@ -174,7 +176,7 @@ class Sampled(TimeFunction):
             first = int(np.flatnonzero(np.diff(times) <= 0.0)[0]) + 1
             raise ArgumentError(f"t[{first}] = {times[first]} does not exceed t[{first - 1}]")
         super().__init__(order, t=times.tolist(), s=values.tolist())
-        self._t, self._s = times, values
+        self._t, self._s, self.unit = times, values, unit
         self._spline = CubicSpline(times, values)
 
     def _differentiate(self, order: int) -> Any:

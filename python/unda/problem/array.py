@@ -71,6 +71,7 @@ class Array(Source):
 
     physics = ("acoustic", "elastic", "maxwell")
     unit = "m3/s, N or A m over the unit of weights"
+    _has_unit = False
 
     def __init__(
         self,

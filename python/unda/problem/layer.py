@@ -17,7 +17,7 @@ from ..errors import ArgumentError
 class Damping:
     """A layer that damps waves, without memory variables: of `FD` (scalar scheme), and of `SEM`.
 
-    Its energy never grows. The rate s of damping increases with the square of the depth.
+    Its energy never grows. The rate s of damping increases with the square of the depth (SEM: its power 1.5).
 
     FD: outside the grid, (d/dt + s)^2 p = c^2 laplace p; see csrc/fd/layer.c. `CPML` reflects long waves far
     less. A layer of 20 nodes reflects about 0.012 % of the energy of a wavelet whose peak wavelength is 8
@@ -153,7 +153,7 @@ class CPML:
 
     See Also
     --------
-    Damping : a sponge, for the scalar scheme.
+    Damping : a sponge, of the scalar scheme and of SEM.
 
     Examples
     --------

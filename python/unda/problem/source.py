@@ -45,6 +45,7 @@ class Source(Fixed):
 
     physics: ClassVar[tuple[str, ...]]
     unit: ClassVar[str]
+    _has_unit: ClassVar[bool] = True  # f has it; of an `Array` weights have a part of it
     _kinds: ClassVar[dict[str, type[Source]]] = {}
     _whole: Source | None = None  # of a part of a source, which a method has made: the source
 
@@ -57,6 +58,9 @@ class Source(Fixed):
         self.position = vector("position", position, "m")
         if not callable(f):
             raise ArgumentError(f"f is {_short(f)}; expected a time function or a callable f(t)")
+        given = getattr(f, "unit", None)
+        if self._has_unit and given not in (None, self.unit):
+            raise ArgumentError(f"f has values in {given}; expected {self.unit} of a {type(self).__name__}")
         self.f = f
 
     def places(self) -> NDArray[np.float64]:
