@@ -27,6 +27,8 @@ Precision = Literal["float32", "float64"] | np.dtype[Any] | type[np.floating[Any
 class Given(SimpleNamespace):
     """Arguments of a method's constructor by name, so that a keyword stands in one signature alone."""
 
+    layers: Any = None  # of DG, once they are made: mesh_layer.py
+
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__(**{name: one for name, one in arguments.items() if name not in _NONE})
 

@@ -42,7 +42,8 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         )
     boundaries = Boundaries.of(mesh, medium, given.boundary)
     common, chosen = common_options(given)
-    given.layer_memory = given.layers.given()  # alive as long as the options are read
+    # alive as long as the options are read
+    given.layer_memory = _core.NULL if given.layers is None else given.layers.given()
     options = _core.new_struct(
         "unda_solver_options",
         **common,

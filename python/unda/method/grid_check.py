@@ -122,8 +122,8 @@ def _missed_waves(sim: Any, report: Report) -> None:
         if part > _BEFORE:
             report.warnings.append(
                 f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.2g} % of "
-                "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start earlier, "
-                "sim.set(t=..)"
+                "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start "
+                "earlier, sim.set(t=..)"
             )
 
 
