@@ -26,6 +26,9 @@ CASES = {
     "E along the side": (LIGHT, "ey", lambda at: unda.CurrentDipole(at, F, (0, 1, 0)), 4.6),
 }
 DEGREE = 4
+CONDITIONS = {"CPML(f0=1)": unda.CPML(f0=1.0), "absorbing": "absorbing"}
+#: Layers of tetrahedra are sponges, which take more than a wavelength.
+SIDES = {"hex": CONDITIONS, "tet": CONDITIONS | {"CPML(thickness=2)": unda.CPML(thickness=2.0)}}
 
 
 def traces(case, shape, h, end, condition):
@@ -51,7 +54,7 @@ def main():
         for case, (medium, *_) in CASES.items():
             far = traces(case, shape, h, 4.0, "absorbing")
             mirror = np.abs(traces(case, shape, h, 1.0, WALLS[medium.physics]) - far).max(axis=-1)
-            for name, condition in (("CPML(f0=1)", unda.CPML(f0=1.0)), ("absorbing", "absorbing")):
+            for name, condition in SIDES[shape].items():
                 back = np.abs(traces(case, shape, h, 1.0, condition) - far).max(axis=-1) / mirror
                 run = {
                     "shape": shape,

@@ -160,9 +160,9 @@ def test_layers_continue_mesh_and_medium():
     assert (np.abs(c - 1.0 - inside[:, 2]) < 0.5).all()
     assert [sim.config["boundary"][side] for side in ("xmin", "xmax", "ymin", "zmin")] == [
         "rigid",
-        "free",
+        "absorbing",
         "periodic",
-        "free",
+        "absorbing",
     ]
     assert sim.memory == unda.DG.forecast(mesh, medium, degree=1, boundary=boundary, device="cpu")
     assert "layers of 0.5 m at zmin, 1 m at xmax" in repr(sim)

@@ -23,10 +23,15 @@ from ..problem.mesh_layers import extended, owners_of, plane_of
 from ._options import Given
 
 _R0 = 1e-6
+#: Of a sponge before a first-order side. In the layer p'' + k^2 (s^2 - sin^2) p = 0, s = 1 - i D x^2 / omega:
+#: of one wavelength, this returns 0.8, 2, 5, 15 % at 20, 30, 45, 60 degrees.
+_R0_SPONGE = 0.2
 #: Fraction of the damping that acts on all terms: what hardly moves decays too (csrc/dg/layer.c); of guided
 #: waves and contrasts that of the staggered schemes' rule (../problem/layer_rule.py), whose thresholds these
 #: are.
 RATIO, _GUIDED = 0.02, 0.1
+#: Highest over main frequency of a Ricker pulse, and the least thickness in wavelengths of that.
+_MAIN, _LEAST = 2.5, 0.75
 _CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
 #: What stands behind a layer.
 _ENDS = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}
@@ -141,10 +146,11 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     if made is not mesh:
         given.medium = continued(medium, mesh, made, parents, degree)
     given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
-    end = _ENDS[medium.physics]
-    given.boundary = {
-        name: end if name in layered else word for name, word in words.items() if word is not None
-    }
+    given.boundary = {name: word for name, word in words.items() if word is not None}
+    for name in layered:
+        there = {SIDES[i] for i in np.unique(_sides_of(mesh, name))}
+        sponges = all(numbers[side]["ratio"] == 1.0 for side in there)
+        given.boundary[name] = "absorbing" if sponges else _ENDS[medium.physics]
 
 
 class _Side(NamedTuple):
@@ -204,6 +210,7 @@ def _tagged(
         if there.any():
             found[side] = _Side(layer, begin, abs(end - begin), np.flatnonzero(there))
             beyond |= there
+    _match(mesh, layered, found)
     if (astray := np.flatnonzero(within & ~beyond)).size:
         raise ArgumentError(
             f"cell {astray[0]} ({astray.size} such cells) at {mesh.centroids[astray[0]].tolist()} m has a "
@@ -211,6 +218,34 @@ def _tagged(
             f"{planes[1::2].tolist()} m; expected layers beyond planes across the axes"
         )
     return found, mesh, np.arange(mesh.num_elem)
+
+
+def _match(mesh: Mesh, layered: Mapping[str, CPML], found: Mapping[str, _Side]) -> None:
+    """Refuse boundaries with a CPML that have no layer of tagged cells, and layers at other boundaries."""
+    for name in mesh.boundary_names:
+        sides = _sides_of(mesh, name)
+        bare = np.array([i < 0 or SIDES[i] not in found for i in sides], bool)
+        if name in layered and bare.any():
+            face = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)][bare.argmax()]
+            raise ArgumentError(
+                f"boundary {name!r} has {layered[name]!r}, and no layer of cells of that tag is before its "
+                f"face at {mesh.vertices[face].mean(axis=0).tolist()} m; cells of the tag are layers at "
+                f"{sorted(found)}"
+            )
+        if name not in layered and not bare.all():
+            raise ArgumentError(
+                f"cells of the layers' tag are a layer at {SIDES[sides[(~bare).argmax()]]}, where boundary "
+                f"{name!r} has no CPML; expected one"
+            )
+
+
+def _sides_of(mesh: Mesh, name: str) -> np.ndarray:
+    """Return for each face of a boundary in which plane of the mesh's box it lies, of SIDES, or -1."""
+    x = mesh.vertices[mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]]
+    planes = np.stack([mesh.lower, mesh.upper], axis=1).ravel()  # of SIDES
+    room = 1e-6 * float(np.max(np.subtract(mesh.upper, mesh.lower)))
+    near = np.abs(x[..., np.arange(6) // 2] - planes).max(axis=1) <= room
+    return np.where(near.any(axis=1), near.argmax(axis=1), -1)
 
 
 def _words_of_sides(mesh: Mesh, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,18 +299,25 @@ def _numbers(
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
     ratio, why = ratio_of(medium, table, side, words)
-    if shape == "tet" and ratio < _GUIDED:
-        ratio, why = _GUIDED, "its cells are tetrahedra"
+    if shape == "tet":
+        ratio, why = 1.0, "its cells are tetrahedra, in which waves grow in a CPML"
     if one.layer.ratio is not None:
         ratio, why = one.layer.ratio, ""
-    damping = -1.5 * speed * np.log(one.layer.R0 or _R0) / one.depth
-    values = (one.begin, one.depth, damping, np.pi * f0, one.layer.kappa, ratio)
+    usual, kappa = (_R0_SPONGE, 1.0) if ratio == 1.0 else (_R0, one.layer.kappa)
+    damping = -1.5 * speed * np.log(one.layer.R0 or usual) / one.depth
+    values = (one.begin, one.depth, damping, np.pi * f0, kappa, ratio)
     return dict(zip(_NUMBERS, map(float, values), strict=True)), why
 
 
 def look(sim: Any, report: Any) -> None:
     """Report which layers are not CPMLs, and what makes them return more than they should."""
     layers: MeshLayers = sim._layers
+    _thin(sim, report)
+    if layers.sides and sim.config["flux"] == "central":
+        report.warnings.append(
+            "flux='central' beside layers, which return 5 to 20 % of waves that the mesh does not resolve "
+            "and this flux does not damp; expected flux='upwind'"
+        )
     for side, one in layers.sides.items():
         i = SIDES.index(side)
         inside = -1.0 if i % 2 else 1.0
@@ -285,12 +327,36 @@ def look(sim: Any, report: Any) -> None:
                 f"a source is in the layer at {side}, where waves are not those of the medium"
             )
         if side in layers.reasons:
-            report.notes.append(f"the layer at {side} has ratio {one['ratio']:g}: {layers.reasons[side]}")
+            kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
+            report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
+        if sim.mesh.shape == "tet" and one["ratio"] < 1.0:
+            report.warnings.append(
+                f"the layer at {side} has ratio {one['ratio']:g} and tetrahedra, in which waves grow without "
+                "bound in long runs; take hexahedra, or ratio=1, a sponge"
+            )
         if (cell := _varies(sim, side, one["begin"])) is not None:
             report.warnings.append(
                 f"the medium in the layer at {side} is not that before it, first in cell {cell}: waves "
                 "return from there; expected one that is constant across the layer"
             )
+
+
+def _thin(sim: Any, report: Any) -> None:
+    """Warn of layers that are thin for the sources' main frequency."""
+    if not report.fmax:
+        return
+    main = report.fmax / _MAIN
+    wave = sim.medium.speed_max(sim.mesh) / main if sim._layers.sides else 0.0
+    thin: dict[str, list[str]] = {}
+    for side, one in sim._layers.sides.items():
+        if one["depth"] < _LEAST * wave:
+            thin.setdefault(f"{one['depth']:.3g} m", []).append(side)
+    for depth, names in thin.items():
+        report.warnings.append(
+            f"the layer at {', '.join(names)} is {depth} thick, the wavelength of the fastest wave at "
+            f"{main:.3g} Hz, of which sources have most, is {wave:.3g} m: expected {_LEAST:g} wavelengths or "
+            "more, thickness= or a lower f0="
+        )
 
 
 def _varies(sim: Any, side: str, begin: float) -> int | None:

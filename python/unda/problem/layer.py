@@ -130,7 +130,8 @@ class CPML:
         of 10 nodes of the scalar scheme reflect more below a third of f0 and above six times f0.
     R0 : float, optional
         Amplitude that returns through the layer at normal incidence, between 0 and 1; by default 1e-6, in
-        layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme: 10^(-0.7 width), at least 1e-7.
+        layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme: 10^(-0.7 width), at least 1e-7;
+        sponges of `DG`: 0.2, before a first-order side.
     kappa : float
         Stretching of the coordinate at the end of the layer, at least 1: larger values help at grazing
         incidence but need more nodes. 1 for the scalar scheme.
@@ -139,13 +140,15 @@ class CPML:
         along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer (Meza-Fajardo & Papageorgiou
         2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
-        scalar scheme. Of `DG` 0.02, by default, 0.1 of tetrahedra, or 0.1 or 1 by a like rule.
+        scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 of tetrahedra, in which waves
+        grow where it is less.
     thickness : float, optional
         Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
         those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
         default the frequency of such a wavelength. Grids: rounded to nodes, in place of `width`.
     tag : str or int, optional
-        DG: the layers are the mesh's cells of this tag, beyond planes around all others.
+        DG: the layers are the mesh's cells of this tag, beyond planes around all others, at each boundary
+        with this condition and at no other. It goes without a thickness.
 
     Raises
     ------
@@ -167,8 +170,8 @@ class CPML:
 
     Notes
     -----
-    On meshes one wavelength returns less than 0.3 % up to 60 degrees where it is well resolved
-    (docs/absorbing_layers.md, csrc/dg/layer.c); tetrahedra return up to 0.5 %.
+    On hexahedra one wavelength returns less than 0.3 % up to 60 degrees where it is well resolved
+    (docs/absorbing_layers.md, csrc/dg/layer.c). Layers of tetrahedra are sponges.
 
     On staggered grids waves of opposite phase and group velocity grow in any CPML, whatever kappa and f0
     (Becache, Fauqueux & Joly 2003): elastic waves guided by plates, and in media of high contrast. They decay
@@ -189,6 +192,8 @@ class CPML:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
         if self.thickness is not None:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
+        if self.thickness is not None and self.tag is not None:
+            raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
         if self.tag is not None and (isinstance(self.tag, bool) or not isinstance(self.tag, (str, int))):
             raise ArgumentError(f"tag is {self.tag!r}; expected the name or the number of a tag of the mesh")
         if self.f0 is not None:
