@@ -215,6 +215,7 @@ def test_a_kernel_that_is_far_slower_is_not_tuned(fewer_candidates, monkeypatch,
     assert seen.count("element") == num < seen.count("fused")
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_what_is_remembered_is_used_and_a_damaged_memory_is_none(fewer_candidates, capsys):
     unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)

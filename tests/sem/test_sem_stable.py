@@ -45,6 +45,7 @@ def test_the_state_is_zero_and_runs_are_the_same_afterwards():
         assert not any(sim.get(name).any() for name in sim.fields)
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_bits_on_the_device_do_not_depend_on_the_threads_that_set_it_up():
     """Numbers, tiles, masses and the step are made by one thread or by three; another mesh differs."""

@@ -116,8 +116,8 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
         # Spectral elements: ROWS nodes of a line with their unknowns, 4 x 3 and 4 x 1. Hexahedra by DG: a
         # gradient at a node is three sums of three products at least, a slab has three rows or more of four
         # components along each of three axes. Blocks: 4 x 3, 3 x 4, 2 x 6 and 1 x 6
-        # sums; a lifted jump of each member of an orbit, in three directions. A pass over layers: a derivative
-        # along each direction, a memory variable and a field.
+        # sums; a lifted jump of each member of an orbit, in three directions. A pass over layers: a
+        # derivative along each direction, a memory variable and a field.
         known = {"stage": 16, "update": 5, "add_sources": 1, "_rows": 6, "additions": 6, "differences": 10,
                  "add_pairs": 1, "absorb": 2, "staggered": 1, "weigh": 2,
                  "solid_task": 12, "fluid_task": 4, "sem_predict": 2, "sem_pass": 3,
