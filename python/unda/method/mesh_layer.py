@@ -32,6 +32,8 @@ _R0_SPONGE = 0.2
 RATIO, _GUIDED = 0.02, 0.1
 #: Highest over main frequency of a Ricker pulse, and the least thickness in wavelengths of that.
 _MAIN, _LEAST = 2.5, 0.75
+#: Relative difference of values at nodes in a layer from those before it, an impedance of which returns 1 %.
+_VARIES = 0.02
 _CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
 #: What stands behind a layer.
 _ENDS = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}
@@ -360,15 +362,28 @@ def _thin(sim: Any, report: Any) -> None:
 
 
 def _varies(sim: Any, side: str, begin: float) -> int | None:
-    """Return the first cell of a layer whose medium is not that of the cell before the layer, or None."""
+    """Return the first cell of a layer whose medium is not that of the cell before the layer, or None.
+
+    Of values at nodes, the mean of the cell is compared with the linear function that fits those before.
+    """
     i = SIDES.index(side)
     cells = np.flatnonzero(in_layers(sim.mesh, {side: begin}))
+    if sim.mesh.num_elem > sim._layers.num_given:  # added: they go on with what is beside
+        return None
     x = np.clip(sim.mesh.centroids[cells], *_box(sim))
     x[:, i // 2] += (1e-6 if i % 2 == 0 else -1e-6) * (sim.mesh.upper[i // 2] - sim.mesh.lower[i // 2])
     before, _ = sim.mesh.locate(x)
     one, other = (sim._material[at].mean(axis=1) for at in (cells, before))
-    unlike = (before >= 0) & (np.abs(one - other) > 1e-6 * np.abs(other)).any(axis=1)
-    return int(cells[unlike.argmax()]) if unlike.any() and sim.medium.per == "cell" else None
+    by_node = sim._material.shape[1] > 1
+    if by_node:
+        values = sim._material[before]
+        nodes = sim.mesh.coordinates(sim.degree)[before]
+        middle = nodes.mean(axis=1, keepdims=True)
+        slope = np.linalg.pinv(nodes - middle) @ (values - values.mean(axis=1, keepdims=True))
+        other = other + ((x[:, None] - middle) @ slope)[:, 0]
+    room = _VARIES if by_node else 1e-6
+    unlike = (before >= 0) & (np.abs(one - other) > room * np.abs(other)).any(axis=1)
+    return int(cells[unlike.argmax()]) if unlike.any() else None
 
 
 def _box(sim: Any) -> tuple[np.ndarray, np.ndarray]:
