@@ -623,6 +623,17 @@ typedef struct unda_view {
  * cell; SEM: cell num_node + node of the first cell that has it; FD: NULL only. UNDA_ERR_ARG of solvers in parts or
  * processes. */
 UNDA_API unda_status unda_solver_view(unda_solver *solver, int32_t field, unda_view *view, int64_t *row);
+/* A field of the present state from device memory to an array in device memory, in the order and precision of
+ * unda_solver_read: DG, SEM: field of the state, [num_elem][num_node]; SEM: 0 in elements of the other kind, solids or fluids.
+ * FD: field or level f of UNDA_FIELD + f, [nx][ny][nz]. One of many processes: its own elements or planes; SEM: all call it.
+ * address, bytes: the array, the caller's: memory of cuMemAlloc or cudaMalloc on the solver's device, a team's first one, of
+ * exactly that size. All steps called before are in it, and on return it is written. No value passes through the host: the
+ * first call lists, once for all fields of a kind, 8 bytes an element, SEM 4 bytes a node of an element besides, which stay
+ * on the device. *done: 1; 0, and nothing is written, where there is no way from device to device: solvers on the CPU or
+ * with a window, and devices that cannot reach the first one's memory. What such solvers have unda_solver_read gives.
+ * UNDA_ERR_ARG: another size, no such field, memory that is not such; UNDA_ERR_DEVICE_MEMORY. */
+UNDA_API unda_status unda_solver_read_device(unda_solver *solver, int32_t field, uint64_t address,
+                                             int64_t bytes, int32_t *done);
 /* FD: sets the whole state to zero, layers included. */
 UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
 /* Shape of array UNDA_WHOLE + f, which is read and written in planes of its first axis. UNDA_ERR_ARG if

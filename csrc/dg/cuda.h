@@ -114,6 +114,8 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 /* view.c */
 unda_status dg_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+unda_status dg_cuda_piece(unda_solver *s, int32_t field, struct device_piece *piece);
+void dg_list_rows(const unda_solver *s, const unda_solver *whole, int table, int64_t *row, int32_t *node);
 
 /* cuda_state.c */
 unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,

@@ -587,6 +587,11 @@ static const struct engine *engine(const unda_solver_options *o)
 }
 
 /* Of a process: exact data and values that are not finite are those of its part. */
+static unda_solver *part(const unda_solver *s, int32_t i)
+{
+    return i < dg_team_of(s)->num_part ? dg_team_of(s)->part[i] : NULL;
+}
+
 static const struct engine rank_engine = {.name = "rank",
                                           .create = create_engine,
                                           .drive = dg_rank_drive,
@@ -633,6 +638,7 @@ const struct method dg_team_method = {.name = "DG",
                                       .element_dt = dg_team_element_dt,
                                       .exact_points = dg_team_exact_points,
                                       .member = member,
+                                      .part = part,
                                       .monitor = dg_team_monitor,
                                       .forecast = forecast};
 
@@ -662,6 +668,7 @@ const struct method dg_rank_method = {.name = "DG",
                                       .element_dt = dg_rank_element_dt,
                                       .exact_points = dg_rank_exact_points,
                                       .member = member,
+                                      .part = part,
                                       .monitor = dg_team_monitor,
                                       .message = dg_rank_message,
                                       .set_requests = dg_rank_set_requests};

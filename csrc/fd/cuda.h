@@ -146,13 +146,14 @@ unda_status fd_cuda_carry_piece(unda_solver *s, int32_t neighbor, struct fd_piec
                                 bool arrives);
 /* view.c */
 unda_status fd_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+unda_status fd_cuda_piece(unda_solver *s, int32_t field, struct device_piece *piece);
 #define FD_CUDA_SLAB                                                                                         \
     .sending = fd_cuda_sending, .send = fd_cuda_send, .sent = fd_cuda_sent, .receive = fd_cuda_receive,      \
     .base.exchange_begin = cuda_exchange_begin, .base.exchange_end = cuda_exchange_end,                      \
     .plane_bytes = fd_cuda_plane_bytes, .join_rank = fd_cuda_join_rank, .carry = fd_cuda_carry,              \
     .values = fd_cuda_values, .weighed = fd_cuda_weighed, .reach = fd_cuda_reach, .settle = fd_cuda_settle,  \
     .base.monitor_new = fd_cuda_monitor_new, .base.monitor_take = fd_cuda_monitor_take,                      \
-    .base.view = fd_cuda_view
+    .base.view = fd_cuda_view, .base.piece = fd_cuda_piece
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

@@ -3,6 +3,7 @@
  * engines). */
 #include "fd.h"
 #include "rank.h"
+#include "slabs.h"
 
 #include <math.h>
 #include <string.h>
@@ -280,13 +281,19 @@ static unda_status rest(unda_solver *s)
     .sample = fd_sample, .blown_up = fd_blown_up, .clear_state = clear_state, .rest = rest,                  \
     .array_shape = fd_array_shape, .set_material = fd_set_material, .medium_dt = medium_dt,                  \
     .monitor = fd_monitor, .monitor_ways = fd_monitor_ways
-static const struct method team = {FD_METHOD,           .engine = fd_slabs_engine, .create = create_team,
-                                   .energy = fd_energy, .member = fd_slabs_member, .forecast = forecast_team};
+static const struct method team = {FD_METHOD,
+                                   .engine = fd_slabs_engine,
+                                   .create = create_team,
+                                   .energy = fd_energy,
+                                   .member = fd_slabs_member,
+                                   .part = fd_slabs_part,
+                                   .forecast = forecast_team};
 static const struct method rank = {FD_METHOD,
                                    .engine = fd_slabs_engine,
                                    .create = create_rank,
                                    .energy = fd_rank_energy,
                                    .member = fd_rank_member,
+                                   .part = fd_slabs_part,
                                    .message = fd_rank_message,
                                    .set_requests = fd_rank_set_requests};
 const struct method fd_method = {FD_METHOD,        .team = &team,    .rank = &rank,

@@ -72,6 +72,8 @@ static inline int32_t fd_slab_with(const unda_solver *s, int64_t node)
     return i;
 }
 
+/* view.c: of the slabs that are here number i, or NULL. */
+unda_solver *fd_slabs_part(const unda_solver *s, int32_t i);
 /* slabs.c: fills images and sends what a state that may have been set needs of neighbours; then all that is queued is
  * done. */
 unda_status fd_slabs_open(unda_solver *s);

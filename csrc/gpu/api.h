@@ -9,6 +9,7 @@
 
 /* Results that are looked at (CUresult); the last two are ours. */
 enum {
+    CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
     CUDA_INVALID_IMAGE = 200,
     CUDA_NO_BINARY_FOR_GPU = 209,

@@ -22,6 +22,7 @@
     X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                   \
     X(cuMemAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                                                       \
     X(cuMemFree, cuMemFree_v2, (uint64_t))                                                                   \
+    X(cuPointerGetAttribute, cuPointerGetAttribute, (void *, int, uint64_t))                                 \
     X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                                           \
     X(cuMemFreeHost, cuMemFreeHost, (void *))                                                                \
     X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                     \

@@ -52,6 +52,8 @@ unda_status gpu_check(void);
 /* ---- memory: what = "geometry" for the message; bytes = 0 gives a valid address ---- */
 unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *what);
 void gpu_free(struct gpu *gpu, gpu_ptr ptr);
+/* Refuses bytes from an address of the user's on that are not within memory that was allocated on this device. */
+unda_status gpu_check_memory(struct gpu *gpu, gpu_ptr address, int64_t bytes);
 /* Memory of one owner, freed together; zeros: none. gpu_pool_copy: gpu_pool_alloc and gpu_upload in one. */
 struct gpu_pool {
     struct gpu *gpu;

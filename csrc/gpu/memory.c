@@ -37,6 +37,34 @@ void gpu_free(struct gpu *gpu, gpu_ptr ptr)
     CU_FREE(gpu, cuMemFree, ptr);
 }
 
+/* CUpointer_attribute and CU_MEMORYTYPE_DEVICE */
+enum { MEMORY_TYPE = 2, DEVICE_ORDINAL = 9, RANGE_START = 11, RANGE_SIZE = 12, ON_DEVICE = 2 };
+
+unda_status gpu_check_memory(struct gpu *gpu, gpu_ptr address, int64_t bytes)
+{
+    unsigned type = 0;
+    int device = -1;
+    gpu_ptr begin = 0;
+    size_t size = 0;
+    TRY(gpu_enter(gpu));
+    int result = CU_RESULT(cuPointerGetAttribute, &type, MEMORY_TYPE, address);
+    result = result ? result : CU_RESULT(cuPointerGetAttribute, &device, DEVICE_ORDINAL, address);
+    result = result ? result : CU_RESULT(cuPointerGetAttribute, &begin, RANGE_START, address);
+    result = result ? result : CU_RESULT(cuPointerGetAttribute, &size, RANGE_SIZE, address);
+    gpu_leave(gpu);
+    if (result == CUDA_INVALID_VALUE || (!result && type != ON_DEVICE))
+        FAIL(UNDA_ERR_ARG, "address %#llx is no memory of a device, expected that of device %d (%s)",
+             (unsigned long long)address, gpu->device, gpu->info.name);
+    TRY(cuda_status(result, "cuPointerGetAttribute", __FILE__, __LINE__));
+    if (device != gpu->device)
+        FAIL(UNDA_ERR_ARG, "address %#llx is memory of device %d, expected device %d",
+             (unsigned long long)address, device, gpu->device);
+    if (address - begin > size || (size_t)bytes > size - (address - begin))
+        FAIL(UNDA_ERR_ARG, "memory from %#llx on has %lld bytes, expected at least %lld",
+             (unsigned long long)address, (long long)(size - (address - begin)), (long long)bytes);
+    return UNDA_OK;
+}
+
 unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
                            const char *what)
 {

@@ -179,6 +179,8 @@ unda_status sem_cuda_launch_team(unda_solver *team, const struct sem_pass *pass)
 
 /* view.c */
 unda_status sem_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+unda_status sem_cuda_piece(unda_solver *s, int32_t field, struct device_piece *piece);
+void sem_list_rows(const unda_solver *s, const unda_solver *whole, int table, int64_t *row, int32_t *node);
 
 /* cuda_profile.c */
 unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile);

@@ -370,8 +370,13 @@ static int32_t get_history(const unda_solver *s)
         .sources_new = sem_sources_new, .points_check = sem_points_check, .points_new = sem_points_new,      \
         .sample = sem_sample, .energy = sem_energy, .blown_up = blown_up, .element_dt = element_dt
 
+static unda_solver *part(const unda_solver *s, int32_t i)
+{
+    return i < sem_team_of(s)->num_part ? sem_team_of(s)->part[i] : NULL;
+}
+
 static const struct method team_method = {ENTRIES, .engine = team_engine, .member = sem_team_member,
-                                          .forecast = forecast};
+                                          .part = part, .forecast = forecast};
 static const struct method rank_method = {CLOCK,
                                           .engine = rank_engine,
                                           .create = sem_rank_create,
@@ -385,6 +390,7 @@ static const struct method rank_method = {CLOCK,
                                           .blown_up = sem_rank_blown_up,
                                           .element_dt = sem_rank_element_dt,
                                           .member = sem_team_member,
+                                          .part = part,
                                           .message = sem_rank_message,
                                           .set_requests = sem_rank_set_requests};
 const struct method sem_method = {ENTRIES, .engine = engine, .team = &team_method, .rank = &rank_method};

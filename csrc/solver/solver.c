@@ -3,6 +3,7 @@
 #include "solver.h"
 
 #include "../mesh/mesh.h"
+#include "device_read.h"
 #include "monitor.h"
 
 #include <math.h>
@@ -277,6 +278,7 @@ void unda_solver_free(unda_solver *s)
     if (!s)
         return;
     monitors_free(s); /* they are on the device of the engine */
+    device_read_free(s);
     if (s->engine && s->data)
         s->engine->destroy(s);
     if (s->method) {

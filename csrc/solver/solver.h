@@ -28,6 +28,8 @@ struct step_hook {
 enum { MAX_HOOK = 4 };
 
 struct stage;
+struct device_piece;
+struct device_reads;
 struct monitor;
 struct monitor_piece;
 struct monitor_sample;
@@ -65,6 +67,12 @@ struct engine {
     unda_status (*forecast)(unda_solver *s);
     /* Where a field of the state stands, see unda_solver_view. NULL: of parts. */
     unda_status (*view)(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
+    /* Where a solver has a field on its device (device_read.h), which it refuses if there is none. NULL: it has no device.
+     * List number `table` of rows: which row of the user's array of `whole` each is, [num_row]; if reads_nodes also the
+     * place of each of their values, [num_row][width], -1: none. */
+    unda_status (*piece)(unda_solver *s, int32_t field, struct device_piece *piece);
+    void (*list_rows)(const unda_solver *s, const unda_solver *whole, int table, int64_t *row, int32_t *node);
+    bool reads_nodes;
     /* Makes the accumulators of a piece of a monitor, and adds a sample to them (monitor.h). NULL: of a team, whose parts
      * have pieces. */
     unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);
@@ -133,6 +141,8 @@ struct method {
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
     unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
     unda_status (*member)(const unda_solver *s, int32_t which, unda_member *member);
+    /* Of the solvers that compute its parts here number i; NULL: there are fewer. No function: it computes all itself. */
+    unda_solver *(*part)(const unda_solver *s, int32_t i);
     unda_status (*message)(const unda_solver *s, int32_t which, unda_message *message);
     unda_status (*set_requests)(unda_solver *s, const unda_requests *requests);
     unda_status (*forecast)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options,
@@ -166,7 +176,8 @@ struct unda_solver {
     int32_t num_monitor;
     struct step_hook hooks[MAX_HOOK];
     int32_t num_hook;
-    struct exchange *exchange; /* of a part of a mesh; NULL: it is alone */
+    struct device_reads *device_reads; /* device_read.c; NULL: not yet asked for */
+    struct exchange *exchange;         /* of a part of a mesh; NULL: it is alone */
     bool listed, reserved; /* engine.list_points, engine.reserve hold for the present points and max_step */
     bool have_good;        /* the state of step good_step is finite, and stored if the method does so */
     int64_t good_step;

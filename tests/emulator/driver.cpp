@@ -291,6 +291,17 @@ API cuMemFree_v2(u64 address) {
     memories.erase(address);
     return result;
 }
+API cuPointerGetAttribute(void *value, int which, u64 address) {
+    ENTER;
+    auto at = memories.upper_bound(address);
+    if (at == memories.begin() || address >= (--at)->first + at->second.bytes)
+        return INVALID_VALUE;
+    if (which == 11 || which == 12) {
+        *(u64 *)value = which == 11 ? at->first : at->second.bytes;
+        return 0;
+    }
+    return look_up({{2, 2}, {9, at->second.device}}, which, (int *)value);
+}
 API cuMemHostAlloc(void **p, size_t bytes, unsigned) { IN_CONTEXT; *p = calloc(bytes, 1); return *p ? 0 : OUT_OF_MEMORY; }
 API cuMemFreeHost(void *p) { IN_CONTEXT; int result = run_all(); free(p); return result; }
 API cuMemcpyHtoDAsync_v2(u64 to, void *from, size_t n, void *s) { return copy({to}, (void *)to, from, n, s); }

@@ -1,13 +1,14 @@
 """Arrays in a CUDA device's memory for torch, cupy and others: a copy of a field, in the user's order.
 
-The library hands values out through the host: they are read there and written to the device again, by the
-CUDA driver. Not here: which kernels there are (csrc/gpu), the format of the exchange (_dlpack.py), memory of
-the simulation itself (raw_array.py).
+The library copies fields of the state on devices (csrc/solver/device_read.c). What follows from others, and
+what has no way from device to device, is read on the host and written to the device. Not here: the format of
+the exchange (_dlpack.py), memory of the simulation itself (raw_array.py).
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import weakref
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
+from .._core import lib
 from ..errors import DeviceError, OutOfMemoryError
 from . import _dlpack
 
@@ -93,10 +96,10 @@ class DeviceArray:
 
     Parameters
     ----------
-    values : ndarray
-        Copied to the device.
+    shape : tuple of int
+    dtype : dtype
     index : int
-        The device's number.
+        The device's number. The values are those that the memory has.
 
     Attributes
     ----------
@@ -104,23 +107,32 @@ class DeviceArray:
     dtype : dtype
     device : str
         "cuda:0", ...
+    nbytes : int
     pointer : int
         Where it begins.
     """
 
-    def __init__(self, values: np.ndarray, index: int) -> None:
-        values = np.ascontiguousarray(values)
-        self.shape, self.dtype, self.device = values.shape, values.dtype, f"cuda:{index}"
+    def __init__(self, shape: tuple[int, ...], dtype: Any, index: int) -> None:
+        self.shape, self.dtype, self.device = tuple(shape), np.dtype(dtype), f"cuda:{index}"
+        self.nbytes = math.prod(self.shape) * self.dtype.itemsize
         self._index = index
         address = ctypes.c_uint64()
         with _on(index):
-            _call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, values.nbytes)))
-            self.pointer = int(address.value)
-            end = weakref.finalize(self, _free, index, self.pointer)
-            end.atexit = False  # the driver frees all at the end of the process
-            if values.nbytes:
-                size = ctypes.c_size_t(values.nbytes)
-                _copy("cuMemcpyHtoDAsync_v2", address, ctypes.c_void_p(values.ctypes.data), size)
+            _call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, self.nbytes)))
+        self.pointer = int(address.value)
+        end = weakref.finalize(self, _free, index, self.pointer)
+        end.atexit = False  # the driver frees all at the end of the process
+
+    @classmethod
+    def of(cls, values: np.ndarray, index: int) -> DeviceArray:
+        """Return a copy of values of the host."""
+        values = np.ascontiguousarray(values)
+        made = cls(values.shape, values.dtype, index)
+        if values.nbytes:
+            to, size = ctypes.c_uint64(made.pointer), ctypes.c_size_t(values.nbytes)
+            with _on(index):
+                _copy("cuMemcpyHtoDAsync_v2", to, ctypes.c_void_p(values.ctypes.data), size)
+        return made
 
     def numpy(self) -> np.ndarray:
         """Return a copy on the host."""
@@ -156,8 +168,19 @@ def device_array(sim: Any, field: str, raw: bool) -> Any:
         from .raw_array import RawArray
 
         return RawArray(sim, field)
-    values = sim.get(field)
     device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
     if device == "cpu":
-        return values
-    return DeviceArray(values, int(device.partition(":")[2] or 0))
+        return sim.get(field)
+    index = int(device.partition(":")[2] or 0)
+    return _on_devices(sim, field, index) or DeviceArray.of(sim.get(field), index)
+
+
+def _on_devices(sim: Any, field: str, index: int) -> DeviceArray | None:
+    """Return a copy that never was on the host; None: there is no such way."""
+    stored = sim._stored(field)
+    if stored is None:
+        return None
+    number, shape = stored
+    array, done = DeviceArray(shape, sim.dtype, index), _core.new("int32_t *")
+    sim._solver.call(lib.unda_solver_read_device, number, array.pointer, array.nbytes, done)
+    return array if done[0] else None

@@ -359,6 +359,10 @@ class DG(MeshSimulation):
         own = np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
         return self._whole_rows(own, gather)
 
+    def _stored(self, name: str) -> tuple[int, tuple[int, ...]]:
+        (name,) = field_names((name,), self.fields)
+        return self.fields.index(name), (self._num_elem, self.num_node)
+
     @alone
     def rhs(self) -> dict[str, np.ndarray]:
         """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""

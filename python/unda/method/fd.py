@@ -450,6 +450,9 @@ class FD(Simulation):
             self._solver.read(array, planes.start, own)
         return own if not flag("gather", gather) or self._part is None else self._part.gathered(own)
 
+    def _stored(self, name: str) -> tuple[int, tuple[int, ...]]:
+        return self._arrays(name) - int(lib.UNDA_FIELD), (len(self.own_planes), *self.grid.shape[1:])
+
     def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
         """Return number and shape of each array of the state: fields with layers, and memory of these."""
         made: dict[str, tuple[int, tuple[int, ...]]] = {}

@@ -342,6 +342,12 @@ class SEM(MeshSimulation):
         own = np.ascontiguousarray(Nodal(self, self._read())(name).astype(self.dtype))
         return self._whole_rows(own, gather)
 
+    def _stored(self, name: str) -> tuple[int, tuple[int, ...]] | None:
+        (name,) = field_names((name,), tuple(self._known.units))
+        if name not in self.fields or ("chi" in self.fields and not name.startswith("chi")):
+            return None  # derived, of some cells at least
+        return self.fields.index(name), (self._num_elem, self.num_node)
+
     @alone
     def energy(self) -> float:
         """Return the energy of the step from the present time on [J].

@@ -283,8 +283,13 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
 
         Notes
         -----
-        The values of a copy pass through the host's memory. Writing to it does not change the simulation:
-        `set` does.
+        A field of the state is copied on the device: nothing passes through the host, but once for all fields
+        a list of the mesh's cells, of `SEM` of their nodes. Other devices of a team write to the first one's
+        memory. Through the host pass fields that follow from others (`SEM`: all but chi where a cell is a
+        fluid), grids larger than the device (``window``), and teams whose devices cannot reach the first.
+
+        All steps so far are in it, whatever the stream of those who read it. Writing to it does not change
+        the simulation: `set` does.
 
         Examples
         --------

@@ -67,6 +67,10 @@ class SimulationBase(Fixed):
         """Return how many unknowns ("DOF") or nodes ("cell") a step advances, and that word."""
         raise NotImplementedError
 
+    def _stored(self, name: str) -> tuple[int, tuple[int, ...]] | None:
+        """Return the number and shape of a field that `get` knows in the library; None: it is derived."""
+        raise NotImplementedError
+
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
         """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
