@@ -64,13 +64,13 @@ static unda_status make(unda_solver *s)
     return UNDA_OK;
 }
 
-/* Where parts have the field; *bytes of all. *done: whether the first one's device reaches, and is reached by, all others. */
-static unda_status find(unda_solver *s, int32_t field, int64_t *bytes, int32_t *done)
+/* Where parts have the field; *bytes of all. *can: whether it is on devices that reach the first one's memory. */
+static unda_status find(unda_solver *s, int32_t field, int64_t *bytes, bool *can)
 {
     struct device_reads *reads = s->device_reads;
     const struct device_piece *first = reads->piece;
     *bytes = 0;
-    *done = 1;
+    *can = true;
     for (int32_t i = 0; i < reads->num; i++) {
         struct device_piece *piece = &reads->piece[i];
         unda_solver *part = part_of(s, i);
@@ -83,8 +83,7 @@ static unda_status find(unda_solver *s, int32_t field, int64_t *bytes, int32_t *
         *bytes += piece->args.num * s->real_bytes;
         if (piece->gpu && first->gpu && piece->gpu != first->gpu)
             TRY(gpu_reach(piece->gpu, first->gpu, &reached));
-        if (!piece->gpu || !reached)
-            *done = 0;
+        *can = *can && piece->gpu && reached;
     }
     return UNDA_OK;
 }
@@ -159,6 +158,7 @@ unda_status unda_solver_read_device(unda_solver *s, int32_t field, uint64_t addr
 {
     ENTER(s);
     int64_t expected;
+    bool can;
     if (!done)
         FAIL(UNDA_ERR_ARG, "done is NULL");
     *done = 0;
@@ -168,10 +168,9 @@ unda_status unda_solver_read_device(unda_solver *s, int32_t field, uint64_t addr
     if (s->engine->settle)
         TRY(s->engine->settle(s));
     TRY(make(s));
-    TRY(find(s, field, &expected, done));
-    if (!*done)
+    TRY(find(s, field, &expected, &can));
+    if (!can)
         return UNDA_OK;
-    *done = 0;
     if (bytes != expected)
         FAIL(UNDA_ERR_ARG, "bytes is %lld, expected %lld, of all values of the field", (long long)bytes,
              (long long)expected);

@@ -504,11 +504,14 @@ static void refuse_grids(unda_solver *solver)
 static void refuse_views(unda_solver *solver)
 {
     unda_view view = {.size_bytes = sizeof view}, small = {.size_bytes = 8};
+    int32_t done;
     CALL(unda_solver_view(NULL, 0, &view, NULL));
     CALL(unda_solver_view(solver, 0, NULL, NULL));
     CALL(unda_solver_view(solver, 0, &small, NULL));
     CALL(unda_solver_view(solver, -1, &view, NULL));
     CALL(unda_solver_view(solver, 99, &view, NULL));
+    CALL(unda_solver_read_device(NULL, 0, 0, 0, &done));
+    CALL(unda_solver_read_device(solver, 0, 0, 0, NULL));
 }
 
 static void refuse_state(unda_solver *solver)

@@ -68,7 +68,7 @@ struct module { void *handle; int file; };
 std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
-size_t used;
+size_t used, host_bytes;
 double copy_seconds;
 constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
@@ -202,6 +202,7 @@ int copy(std::vector<u64> device, void *to, const void *from, size_t bytes, void
         if (!inside(address, bytes))
             return INVALID_VALUE;
     double took = device.size() == 1 ? 1e-3 * (double)setting("COPY", 0) : 0;
+    host_bytes += device.size() == 1 ? bytes : 0;
     return add(s, {[=] { return copy_seconds += took, memcpy(to, from, bytes), 0; }, device, BRIEF});
 }
 /* While launches are under way: does one of the things that a stream needs for its next launch; false: none can be. */
@@ -327,6 +328,7 @@ API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
     }
     if (c.from.kind == c.to.kind && c.from.device < c.to.device + c.width && c.to.device < c.from.device + c.width)
         return INVALID_VALUE; /* parts overlap */
+    host_bytes += touches.size() == 1 ? c.width * c.height : 0;
     auto does = [=] {
         for (size_t i = 0; i < c.height; i++)
             memcpy(c.to.host + i * c.to.pitch, c.from.host + i * c.from.pitch, c.width);
@@ -506,9 +508,12 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *num, void *f, int threads, 
         return INVALID_VALUE;
     return *num = std::min(std::min((int)setting("RESIDENT", 6), 2048 / threads), dynamic ? (int)(shared_limit / dynamic) : 32), 0;
 }
-/* For tests: how many kernels ran so far. */
+/* For tests: how many kernels ran so far, how many bytes were copied from the host or to it. */
 API emu_num_launch() {
     return num_launch;
+}
+API emu_host_bytes() {
+    return (int)host_bytes;
 }
 static int launch(void *f, emu_dim grid, emu_dim block, unsigned shared, void *s, void **parameters, bool early) {
     IN_CONTEXT;

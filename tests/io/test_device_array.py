@@ -5,6 +5,7 @@ Without a device on the stand-in driver, where memory of the device can only be 
 
 import ctypes
 import gc
+import os
 
 import cuda_device
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import unda
 
 MEDIUM = unda.Acoustic(rho=1000.0, c=1500.0)
+SOLID = unda.Elastic(rho=2000.0, vp=3000.0, vs=1500.0)
 
 
 def wave(device, method="DG", dtype="float32"):
@@ -127,15 +129,138 @@ def test_errors_of_the_driver_are_those_of_unda():
 
     cuda_device.prepare()
     wave("cuda", "FD")
-    huge = np.broadcast_to(np.float64(0), (2**44,))
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(unda.OutOfMemoryError, match="cuMemAlloc_v2 failed"),
-    ):
-        patch.setattr(np, "ascontiguousarray", lambda values: values)
-        DeviceArray(huge, 0)
+    with pytest.raises(unda.OutOfMemoryError, match="cuMemAlloc_v2 failed"):
+        DeviceArray((2**44,), np.float64, 0)
     with pytest.raises(unda.DeviceError, match="cuDeviceGet failed"):
-        DeviceArray(np.zeros(3), 1000)
+        DeviceArray((3,), np.float64, 1000)
+
+
+def host_bytes():
+    """Bytes that the stand-in copied from the host or to it."""
+    return ctypes.CDLL(os.environ["UNDA_LIBCUDA"]).emu_host_bytes()
+
+
+def simulation(name, device, **options):
+    """A simulation after steps, and a field of it."""
+    boxes = {"lower": (0, 0, 0), "upper": (1, 1, 1), "cells": (3, 2, 2)}
+    options |= {"device": device, "dtype": "float32"}
+    if name == "tets":
+        sim, field = unda.DG(unda.box_mesh(**boxes), SOLID, degree=2, kernel="fused", **options), "syz"
+    elif name == "hexes":
+        sim, field = unda.DG(unda.box_mesh(**boxes, shape="hex"), MEDIUM, degree=2, **options), "vy"
+    elif name == "solid":
+        sim, field = unda.SEM(unda.box_mesh(**boxes, shape="hex"), SOLID, degree=2, **options), "az"
+    elif name == "both":
+        mesh = unda.box_mesh(**boxes, shape="hex")
+        medium = unda.Elastic(rho=2000.0, vp=3000.0, vs=np.where(mesh.centroids[:, 2] > 0.5, 0.0, 1500.0))
+        sim, field = unda.SEM(mesh, medium, degree=2, **options), "chi_t"
+    else:
+        sides = {"xmin": unda.CPML(3, f0=20.0), "zmax": "free", "*": "free"}
+        medium = MEDIUM if name == "scalar" else SOLID
+        grid = unda.Grid((13, 7, 8), 10.0)
+        sim = unda.FD(grid, medium, boundary=sides, scheme=name, **options)
+        field = "p_previous" if name == "scalar" else "vz"
+    given = {"az": "vz", "p_previous": "p"}.get(field, field)
+    sim.set(**{given: lambda x, y, z: np.sin(1 + x + 10 * y + 100 * z)})
+    sim.step(3)
+    return sim, field
+
+
+CASES = ["tets", "hexes", "solid", "both", "scalar", "staggered"]
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("name", CASES)
+def test_fields_of_the_state_never_pass_through_the_host(name):
+    real = cuda_device.prepare()
+    sim, field = simulation(name, "cuda")
+    sim.device_array(field)  # lists rows, once
+    before = 0 if real else host_bytes()
+    found = sim.device_array(field)
+    if not real:
+        assert host_bytes() == before
+        sim.get(field)
+        assert host_bytes() > before  # it is counted
+    want = sim.get(field)
+    assert want.any() and found.shape == want.shape and found.numpy().tobytes() == want.tobytes()
+    again = sim.device_array(field)
+    sim.step(1)
+    assert again.numpy().tobytes() == want.tobytes() != sim.get(field).tobytes()
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("name", CASES)
+def test_parts_write_to_the_first_ones_array(name, monkeypatch):
+    real = cuda_device.prepare()
+    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "2")
+    sim, field = simulation(name, ["cuda:0", f"cuda:{unda.limits.num_devices() - 1}"])
+    found, before = sim.device_array(field), 0 if real else host_bytes()
+    assert sim.device_array(field).shape == found.shape and (real or host_bytes() == before)
+    want = sim.get(field)
+    assert want.any() and found.numpy().tobytes() == want.tobytes()
+
+
+@pytest.mark.skipif(cuda_device.is_real(), reason="devices that are there reach each other")
+def test_parts_that_do_not_reach_the_first_one_go_through_the_host(monkeypatch):
+    cuda_device.prepare()
+    monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "2")
+    monkeypatch.setenv("UNDA_EMULATOR_PEER", "0")
+    sim, field = simulation("scalar", ["cuda:0", "cuda:1"])
+    found, before = sim.device_array(field), host_bytes()
+    want = sim.get(field)
+    assert want.any() and found.numpy().tobytes() == want.tobytes()
+    assert sim.device_array(field) and host_bytes() - before >= 3 * want.nbytes
+
+
+@pytest.mark.gpu_or_stand_in
+def test_what_follows_from_other_fields_is_read_on_the_host():
+    cuda_device.prepare()
+    sim, _ = simulation("both", "cuda")
+    for field in ("ux", "syy", "pressure"):  # ux of a fluid is a gradient
+        found, want = sim.device_array(field), sim.get(field)
+        assert want.any() and found.numpy().tobytes() == want.tobytes()
+    with pytest.raises(unda.ArgumentError, match="no fields"):
+        sim.device_array("ex")
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_window_over_a_grid_is_read_on_the_host():
+    cuda_device.prepare()
+    sim, field = simulation("scalar", "cuda", window=4)
+    found, want = sim.device_array(field), sim.get(field)
+    assert want.any() and found.numpy().tobytes() == want.tobytes()
+
+
+@pytest.mark.gpu_or_stand_in
+def test_the_library_refuses_memory_that_is_not_the_arrays():
+    from unda import _core
+    from unda._core import lib
+    from unda.io.device_array import DeviceArray
+
+    cuda_device.prepare()
+    sim, done = wave("cuda", "FD"), _core.new("int32_t *")
+    array, host = DeviceArray((5, 4, 3), np.float32, 0), np.zeros(60, np.float32)
+
+    def read(field=0, address=array.pointer, num=array.nbytes):
+        sim._solver.call(lib.unda_solver_read_device, field, address, num, done)
+
+    read()
+    assert done[0] == 1 and array.numpy().tobytes() == sim.get("p").tobytes()
+    for given, words in (
+        ({"field": 2}, r"field is 2, expected 0\.\.1"),
+        ({"field": -1}, "field is -1"),
+        ({"num": 236}, "bytes is 236, expected 240"),
+        ({"address": array.pointer + 2}, "expected a multiple of 4"),
+        ({"address": array.pointer + 4}, "has 236 bytes, expected at least 240"),
+        ({"address": host.ctypes.data}, "no memory of a device"),
+        ({"address": 0}, "no memory of a device"),
+    ):
+        with pytest.raises(unda.ArgumentError, match=words):
+            read(**given)
+        assert done[0] == 0
+    sim = wave("cpu", "FD")
+    read(address=host.ctypes.data)
+    assert done[0] == 0 and not host.any()
 
 
 class OnTheHost:

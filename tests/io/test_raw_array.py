@@ -45,8 +45,10 @@ def by_user(sim, raw, values):
 
 
 def check(sim, field):
-    raw = sim.device_array(field, raw=True)
+    raw, copied = sim.device_array(field, raw=True), sim.device_array(field)
     found, want = by_user(sim, raw, raw.numpy()), sim.get(field)
+    copied = copied if isinstance(copied, np.ndarray) else copied.numpy()
+    assert copied.shape == want.shape and copied.tobytes() == want.tobytes()  # the copy of the same layout
     if isinstance(found, tuple):
         cells, nodes, values = found
         assert len(set(zip(cells.tolist(), nodes.tolist(), strict=True))) == len(values)
