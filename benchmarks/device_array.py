@@ -17,6 +17,7 @@ import unda
 from unda import _core
 from unda.commands.measuring import heading
 from unda.io.device_array import DeviceArray
+from unda.limits import device_limits
 
 WATER, ROCK = unda.Acoustic(rho=1000.0, c=1500.0), unda.Elastic(rho=2000.0, vp=3000.0, vs=1700.0)
 UNIT = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
@@ -41,7 +42,10 @@ CASES: dict[str, tuple[Callable[[str], Any], str]] = {
     "DG, hexahedra, degree 4": (lambda on: unda.DG(mesh("hex", 56), WATER, degree=4, device=on), "p"),
     "SEM, elastic, degree 4": (lambda on: unda.SEM(mesh("hex", 56), ROCK, degree=4, device=on), "uz"),
     "FD, scalar": (lambda on: unda.FD(unda.Grid((400,) * 3, 10.0), WATER, device=on), "p"),
-    "FD, staggered, elastic": (lambda on: unda.FD(unda.Grid((300,) * 3, 10.0), ROCK, device=on), "syz"),
+    "FD, staggered, elastic": (
+        lambda on: unda.FD(unda.Grid((300,) * 3, 10.0), ROCK, scheme="staggered", device=on),
+        "syz",
+    ),
 }
 
 
@@ -76,16 +80,16 @@ def measure(name: str, device: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure all cases and write them."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
+    parser.add_argument("-o", "--output", type=Path, default=Path("device_array.json"))
+    args = parser.parse_args()
+    head = {"benchmark": "device_array", **heading(args.device, device_limits(args.device), None)}
     found = []
     for name in CASES:
-        found.append(measure(name, given.device))
-        print(json.dumps(found[-1]), flush=True)
-    if given.output:
-        given.output.write_text(json.dumps(heading() | {"cases": found}, indent=1) + "\n")
+        found.append(measure(name, args.device))
+        print(found[-1], flush=True)
+    args.output.write_text(json.dumps(head | {"runs": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def simulation(name, device, **options):
         medium = MEDIUM if name == "scalar" else SOLID
         grid = unda.Grid((13, 7, 8), 10.0)
         sim = unda.FD(grid, medium, boundary=sides, scheme=name, **options)
-        field = "p_previous" if name == "scalar" else "vz"
+        field = "p_previous" if name == "scalar" else "sxz"  # odd about sides
     given = {"az": "vz", "p_previous": "p"}.get(field, field)
     sim.set(**{given: lambda x, y, z: np.sin(1 + x + 10 * y + 100 * z)})
     sim.step(3)
@@ -186,6 +186,16 @@ def test_fields_of_the_state_never_pass_through_the_host(name):
     again = sim.device_array(field)
     sim.step(1)
     assert again.numpy().tobytes() == want.tobytes() != sim.get(field).tobytes()
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("parts", [1, 2])
+def test_accelerations_are_those_of_a_state_that_was_set(parts):
+    cuda_device.prepare()
+    sim, field = simulation("solid", ["cuda:0"] * parts if parts > 1 else "cuda")
+    sim.set(uz=lambda x, y, z: np.sin(x + 3 * y + 2 * z))
+    found, want = sim.device_array(field), sim.get(field)
+    assert want.any() and found.numpy().tobytes() == want.tobytes()
 
 
 @pytest.mark.gpu_or_stand_in
