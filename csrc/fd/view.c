@@ -68,7 +68,8 @@ unda_status fd_cuda_piece(unda_solver *s, int32_t field, struct device_piece *pi
         piece->args.last[a] = (int)place_of(fd, field, a, begin + count - 1);
         piece->args.num_axis[a] = (int)count;
     }
-    piece->first = first * fd->axis[1].num * fd->axis[2].num;
+    bool alone = fd->whole && slabs(fd->whole)->rank; /* the array is of this process's planes */
+    piece->first = alone ? 0 : first * fd->axis[1].num * fd->axis[2].num;
     return UNDA_OK;
 }
 

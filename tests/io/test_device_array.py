@@ -166,11 +166,14 @@ def simulation(name, device, **options):
     return sim, field
 
 
-CASES = ["tets", "hexes", "solid", "both", "scalar", "staggered"]
+def cases(*quick):
+    names = ("tets", "hexes", "solid", "both", "scalar", "staggered")
+    slow = [] if cuda_device.is_real() else [pytest.mark.slow]
+    return [pytest.param(name, marks=[] if name in quick else slow) for name in names]
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", cases("tets", "both", "staggered"))
 def test_fields_of_the_state_never_pass_through_the_host(name):
     real = cuda_device.prepare()
     sim, field = simulation(name, "cuda")
@@ -199,7 +202,7 @@ def test_accelerations_are_those_of_a_state_that_was_set(parts):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", cases("tets", "both", "scalar"))
 def test_parts_write_to_the_first_ones_array(name, monkeypatch):
     real = cuda_device.prepare()
     monkeypatch.setenv("UNDA_EMULATOR_DEVICES", "2")
