@@ -173,7 +173,7 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
     return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
-                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, true);
+                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 
 static unda_status take(const struct monitor *m, const struct monitor_piece *piece,

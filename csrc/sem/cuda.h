@@ -161,6 +161,7 @@ unda_status sem_launch_fluid(unda_solver *s);
 /* cuda_step.c; what was captured holds no longer. */
 unda_status sem_step_run(unda_solver *s, int64_t num_step);
 unda_status sem_step_begin(unda_solver *s);
+unda_status sem_launch_begin(unda_solver *s); /* of the nodes alone */
 /* Moves the device's clock to the present step, `time` sampled times on. */
 unda_status sem_step_advance(unda_solver *s, int64_t time);
 bool sem_step_wants_graph(const unda_solver *s);
