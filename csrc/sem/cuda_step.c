@@ -26,11 +26,12 @@ unda_status sem_step_advance(unda_solver *s, int64_t time)
 /* From u at the end of the step and v at its middle to those of the next one or, at last, to the state. */
 static unda_status queue_step(unda_solver *s, bool last, int64_t *time)
 {
-    struct sem_pass pass = {sem_cuda_mode(s, last), s->dt, (*time)++};
+    struct sem_pass pass = {.dt = s->dt, .time = (*time)++};
+    sem_cuda_choose(s, last, &pass);
     tables(s)->mode = pass.mode;
     TRY(sem_cuda_sample_before(s));
     TRY(sem_launch_all(s, &pass));
-    TRY(sem_cuda_sample_after(s));
+    TRY(sem_cuda_sample_after(s, &pass));
     if (pass.mode == SEM_CLOSE && !last)
         TRY(sem_launch_begin(s));
     s->step++;

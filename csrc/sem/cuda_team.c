@@ -45,7 +45,7 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
     const struct sem_team *team = sem_team_of(s);
     EACH_PART(team, part)
     TRY(sem_state_flush(part));
-    TRY(sem_cuda_launch_team(s, &(struct sem_pass){SEM_CLOSE, 0, time}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){.mode = SEM_CLOSE, .time = time}));
     EACH_PART(team, part)
     sem_state_changed(part);
     return sync(team);
@@ -55,10 +55,11 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
 
 static unda_status queue_step(unda_solver *s, bool last, int64_t *time)
 {
-    struct sem_pass pass = {sem_cuda_mode(s, last), s->dt, (*time)++};
+    struct sem_pass pass = {.dt = s->dt, .time = (*time)++};
+    sem_cuda_choose(s, last, &pass);
     TRY(sem_cuda_sample_before(s));
     TRY(sem_cuda_launch_team(s, &pass));
-    TRY(sem_cuda_sample_after(s));
+    TRY(sem_cuda_sample_after(s, &pass));
     EACH_PART(sem_team_of(s), part)
     if (pass.mode == SEM_CLOSE && !last)
         TRY(sem_launch_begin(part));

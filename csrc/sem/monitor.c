@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "cuda.h"
 #include "rank.h"
+#include "../solver/kernel.h"
 
 #include <string.h>
 
@@ -238,8 +239,11 @@ void sem_cpu_sample(const unda_solver *s, const unda_solver *part, int kind, int
 unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     const struct sem_cuda *t = sem_cuda_tables(piece->part);
+    const struct rows *rows = piece->of;
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
+    if (rows->level != LEVEL_U)
+        TRY(sem_plan_compile_keeping(piece->part, rows->kind));
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_ROWS);
 }
 
@@ -293,33 +297,37 @@ int64_t sem_monitors_until(const unda_solver *s, int64_t most)
     return most;
 }
 
-int sem_cuda_mode(const unda_solver *s, bool last)
+void sem_cuda_choose(const unda_solver *s, bool last, struct sem_pass *pass)
 {
-    bool ends = last;
-    for (int kind = 0; kind < NUM_REGION; kind++)
-        ends = ends || (levels_due(s, kind, s->step + 1) & ~(1 << LEVEL_U));
-    return ends ? SEM_CLOSE : SEM_STEP;
+    bool atomically = kernel_is(&s->options, "atomic");
+    pass->mode = last ? SEM_CLOSE : SEM_STEP;
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        int due = levels_due(s, kind, s->step + 1) & (1 << LEVEL_V | 1 << LEVEL_A);
+        if (due == (1 << LEVEL_V | 1 << LEVEL_A) || (due && atomically))
+            pass->mode = SEM_CLOSE;
+        pass->keep[kind] = due & 1 << LEVEL_V ? LEVEL_V : due ? LEVEL_A : LEVEL_U;
+    }
 }
 
-static unda_status sample_levels(const unda_solver *s, int64_t step, bool of_u)
+static unda_status sample_levels(const unda_solver *s, bool of_u, bool kept)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         const struct monitor *m = s->monitors[i];
         struct monitor_sample sample;
-        if (!rows_of(m) || (rows_of(m)->level == LEVEL_U) != of_u || !monitor_due(s, m, step, &sample))
+        if (!rows_of(m) || (rows_of(m)->level == LEVEL_U) != of_u || !monitor_due(s, m, s->step + 1, &sample))
             continue;
         for (int32_t k = 0; k < m->num_piece; k++)
-            TRY(take(m, &m->piece[k], &sample, false));
+            TRY(take(m, &m->piece[k], &sample, kept));
     }
     return UNDA_OK;
 }
 
 unda_status sem_cuda_sample_before(const unda_solver *s)
 {
-    return sample_levels(s, s->step + 1, true);
+    return sample_levels(s, true, false);
 }
 
-unda_status sem_cuda_sample_after(const unda_solver *s)
+unda_status sem_cuda_sample_after(const unda_solver *s, const struct sem_pass *pass)
 {
-    return sample_levels(s, s->step + 1, false);
+    return sample_levels(s, false, pass->mode == SEM_STEP);
 }

@@ -19,10 +19,11 @@ void sem_cpu_sample(const unda_solver *s, const unda_solver *part, int kind, int
 /* So many of `most` steps lead to the next sample. */
 int64_t sem_monitors_until(const unda_solver *s, int64_t most);
 /* On CUDA devices samples are launches among those of a step, of one device or of all parts. u at the end of the present
- * step is there before its forces are: sample_before. v and a are only where the step ends, which the mode says, and
- * sample_after takes them; the next step is then begun apart. */
-int sem_cuda_mode(const unda_solver *s, bool last);
+ * step is there before its forces are: sample_before. Of v and a a pass that goes on keeps one in a's memory for
+ * sample_after; where both are due, or forces are added atomically, the step ends, and the next one is begun apart. */
+struct sem_pass;
+void sem_cuda_choose(const unda_solver *s, bool last, struct sem_pass *pass); /* its mode, what it keeps */
 unda_status sem_cuda_sample_before(const unda_solver *s);
-unda_status sem_cuda_sample_after(const unda_solver *s);
+unda_status sem_cuda_sample_after(const unda_solver *s, const struct sem_pass *pass);
 
 #endif
