@@ -67,16 +67,14 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
 
 /* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and on one
  * CUDA device, on which samples are launches among those of steps. The scalar scheme has the level of the last step as well.
- * Of a Fourier transform each sample that is held, not added at once, spares 32 bytes a node and frequency, for 8 or 16;
- * rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one frequency. */
+ * Several are held where that moves less; rows of the scalar scheme on the CPU stay in the cache from sample to sample,
+ * which spares as much of one frequency, and two levels taken at once spare more of squares. */
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes)
 {
-    int32_t most = real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2,
-            room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
     bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
-    m->batch = stays ? 1 : room < most ? room : most;
-    m->pairs = m->inside && m->batch == 1 && m->every == 1 && is_scalar && (on_cpu || m->num_frequency == 0);
+    m->pairs = m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
+    m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
 void fd_monitor_ways(const unda_solver_options *o, struct monitor *m)

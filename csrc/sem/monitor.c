@@ -146,14 +146,11 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
         }
 }
 
-/* Steps go on beyond samples. Of a Fourier transform several are held: of each, not added at once, 32 bytes a node and
- * frequency are spared for 8 or 16, on a device; on the CPU for as many as one frequency takes. */
+/* Steps go on beyond samples, of which several are held where that moves less (monitor_hold). */
 void sem_monitor_ways(const unda_solver_options *options, struct monitor *m)
 {
-    int32_t most = options->precision == UNDA_FLOAT32 ? MONITOR_BATCH : MONITOR_BATCH / 2,
-            room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
     m->inside = true;
-    m->batch = room < most ? room : most;
+    m->batch = monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
 }
 
 unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)

@@ -92,6 +92,7 @@ static unda_status add_held(const struct cuda_monitor *c, const struct monitor_s
     a->sums = POINTER(c->sums);
     a->earlier = POINTER(c->held);
     a->num_held = sample->num;
+    a->statistic = sample->statistic;
     memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
     return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
 }

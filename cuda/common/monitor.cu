@@ -156,12 +156,13 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
 #endif
 
 #if KIND != MONITOR_OF_TABLES
-/* Adds the samples that are held, in their order, to the accumulators of a Fourier transform. */
+/* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. */
 extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
 {
     constexpr int VALUES = MONITOR_HELD_VALUES;
     const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
-    const int wide = 2 * a.num_frequency;
+    const bool squares = a.statistic == MONITOR_SQUARES;
+    const int wide = squares ? 1 : 2 * a.num_frequency;
     double p[MONITOR_BATCH][VALUES];
 #pragma unroll
     for (int n = 0; n < MONITOR_BATCH; n++)
@@ -181,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_cons
 #pragma unroll
             for (int n = 0; n < MONITOR_BATCH; n++)
                 if (n < a.num_held)
-                    sum = sum + a.wave[n * wide + k] * p[n][v];
+                    sum = sum + (squares ? p[n][v] : a.wave[n * wide + k]) * p[n][v];
             sums[i] = sum;
         }
     }
