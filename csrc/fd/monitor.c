@@ -1,12 +1,10 @@
 /* monitor.c: rows of monitors of grids: nodes along z of a box of the user's, on one device or in slabs. Half a cell beyond
  * a wall a field is an image, as when it is read (state.c). Not here: accumulating (solver/cpu_monitor.c,
  * solver/cuda_monitor.c). */
-#include "../solver/monitor.h"
-
 #include "../solver/cuda_monitor.h"
 #include "common/monitor_args.h"
 #include "cpu.h"
-#include "cuda.h"
+#include "scalar/cuda.h"
 #include "slabs.h"
 
 static unda_status check(const struct fd *fd, const unda_monitor *given)
@@ -165,13 +163,22 @@ void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int 
     }
 }
 
+/* Whether a step can take samples, which kernel step of the scalar scheme does. */
+static bool can_wait(const struct monitor *m)
+{
+    return m->statistic < UNDA_SQUARES && m->quantity == UNDA_AS_IT_IS;
+}
+
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
-    return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
-                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
+    if (fd_cpu(piece->part))
+        return monitor_cpu_new(m, piece);
+    if (m->inside && !fd_tables(piece->part)->physics && can_wait(m))
+        TRY(scalar_step_compile_monitor(piece));
+    return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 
 static unda_status take(const struct monitor *m, const struct monitor_piece *piece,
@@ -206,13 +213,25 @@ int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
     return most;
 }
 
-unda_status fd_cuda_sample(unda_solver *s)
+unda_status fd_cuda_sample(unda_solver *s, struct fd_later *later)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         const struct monitor *m = s->monitors[i];
         struct monitor_sample sample;
-        for (int32_t k = 0; k < m->num_piece && monitor_due(s, m, s->step, &sample); k++)
-            TRY(take(m, &m->piece[k], &sample));
+        if (!monitor_due(s, m, s->step, &sample))
+            continue;
+        if (later && !later->monitor && can_wait(m) && m->num_piece)
+            *later = (struct fd_later){m, sample};
+        else
+            for (int32_t k = 0; k < m->num_piece; k++)
+                TRY(take(m, &m->piece[k], &sample));
     }
     return UNDA_OK;
+}
+
+unda_status fd_cuda_sample_rest(struct fd_later *later)
+{
+    const struct monitor *m = later->monitor;
+    later->monitor = NULL;
+    return m ? take(m, m->piece, &later->sample) : UNDA_OK;
 }

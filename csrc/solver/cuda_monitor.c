@@ -125,6 +125,11 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     return sample->num ? add_held(c, sample, a) : UNDA_OK;
 }
 
+gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c)
+{
+    return c->sums;
+}
+
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)
 {
     gpu_ptr at = c->sums + (gpu_ptr)first;
