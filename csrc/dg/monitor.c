@@ -81,7 +81,8 @@ unda_status dg_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     struct gpu_defines defines = {.num = 0};
     plan_define(piece->part, &tables(piece->part)->plan, &defines);
-    return cuda_monitor_new(m, piece, tables(piece->part)->gpu, tables(piece->part)->stream, &defines, false);
+    return cuda_monitor_new(m, piece, tables(piece->part)->gpu, tables(piece->part)->stream, &defines,
+                            MONITOR_OF_TABLES);
 }
 
 unda_status dg_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,

@@ -1,12 +1,10 @@
 /* monitor.c: rows of monitors of grids: nodes along z of a box of the user's, on one device or in slabs. Half a cell beyond
  * a wall a field is an image, as when it is read (state.c). Not here: accumulating (solver/cpu_monitor.c,
  * solver/cuda_monitor.c). */
-#include "../solver/monitor.h"
-
 #include "../solver/cuda_monitor.h"
 #include "common/monitor_args.h"
 #include "cpu.h"
-#include "cuda.h"
+#include "scalar/cuda.h"
 #include "slabs.h"
 
 static unda_status check(const struct fd *fd, const unda_monitor *given)
@@ -67,16 +65,14 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
 
 /* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and on one
  * CUDA device, on which samples are launches among those of steps. The scalar scheme has the level of the last step as well.
- * Of a Fourier transform each sample that is held, not added at once, spares 32 bytes a node and frequency, for 8 or 16;
- * rows of the scalar scheme on the CPU stay in the cache from sample to sample, which spares as much of one frequency. */
+ * Several are held where that moves less; rows of the scalar scheme on the CPU stay in the cache from sample to sample,
+ * which spares as much of one frequency, and two levels taken at once spare more of squares. */
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes)
 {
-    int32_t most = real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2,
-            room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : 1;
     bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
-    m->batch = stays ? 1 : room < most ? room : most;
-    m->pairs = m->inside && m->batch == 1 && m->every == 1 && is_scalar && (on_cpu || m->num_frequency == 0);
+    m->pairs = m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
+    m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
 void fd_monitor_ways(const unda_solver_options *o, struct monitor *m)
@@ -167,13 +163,22 @@ void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int 
     }
 }
 
+/* Whether a step can take samples, which kernel step of the scalar scheme does. */
+static bool can_wait(const struct monitor *m)
+{
+    return m->statistic < UNDA_SQUARES && m->quantity == UNDA_AS_IT_IS;
+}
+
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
-    return fd_cpu(piece->part) ? monitor_cpu_new(m, piece)
-                               : cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, true);
+    if (fd_cpu(piece->part))
+        return monitor_cpu_new(m, piece);
+    if (m->inside && !fd_tables(piece->part)->physics && can_wait(m))
+        TRY(scalar_step_compile_monitor(piece));
+    return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 
 static unda_status take(const struct monitor *m, const struct monitor_piece *piece,
@@ -208,13 +213,25 @@ int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most)
     return most;
 }
 
-unda_status fd_cuda_sample(unda_solver *s)
+unda_status fd_cuda_sample(unda_solver *s, struct fd_later *later)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
         const struct monitor *m = s->monitors[i];
         struct monitor_sample sample;
-        for (int32_t k = 0; k < m->num_piece && monitor_due(s, m, s->step, &sample); k++)
-            TRY(take(m, &m->piece[k], &sample));
+        if (!monitor_due(s, m, s->step, &sample))
+            continue;
+        if (later && !later->monitor && can_wait(m) && m->num_piece)
+            *later = (struct fd_later){m, sample};
+        else
+            for (int32_t k = 0; k < m->num_piece; k++)
+                TRY(take(m, &m->piece[k], &sample));
     }
     return UNDA_OK;
+}
+
+unda_status fd_cuda_sample_rest(struct fd_later *later)
+{
+    const struct monitor *m = later->monitor;
+    later->monitor = NULL;
+    return m ? take(m, m->piece, &later->sample) : UNDA_OK;
 }

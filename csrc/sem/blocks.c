@@ -115,7 +115,7 @@ static unda_status pack_nodes(unda_solver *s, int kind)
     for (int64_t i = 0; i < sides->num; i++)
         real_put(s, r->inverse_mass, sides->node[i], 1);
     for (int level = 0; level < NUM_LEVEL; level++) {
-        TRY(new_real(s, &r->level[level], r->num_node * r->dim + SEM_SPARE, "state"));
+        TRY(new_real(s, &r->level[level], whole_groups(r->num_node) * r->dim + SEM_SPARE, "state"));
         TRY(new_real(s, &r->kept[level], r->num_node * r->dim, "state"));
     }
     TRY(new_real(s, &r->force, r->num_node * r->pitch, "forces"));

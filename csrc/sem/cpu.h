@@ -25,6 +25,11 @@ enum lot { EARLY, LATE, NUM_LOT };
 enum { SOLID_PITCH = 4 };
 /* Nodes whose step begins at once where the last one ends, unless a receiver reads some of them in between. */
 enum { GROUP_NODES = 64 };
+/* So many nodes, filled up to whole groups, as monitors take them. */
+static inline int64_t whole_groups(int64_t num_node)
+{
+    return (num_node + GROUP_NODES - 1) / GROUP_NODES * GROUP_NODES;
+}
 
 /* Who adds first where tasks share nodes: place i of the list of tasks comes after the tasks after[first[i]] up to
  * after[first[i + 1]]; none waits for a whole colour. */
@@ -51,7 +56,7 @@ struct sem_cpu_region {
     void *metric;           /* [block][metric_words][lane] */
     void *coef;             /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
     void *inverse_mass;     /* [node]; 1 at those of sides */
-    void *level[NUM_LEVEL]; /* [node][dim], and SEM_SPARE */
+    void *level[NUM_LEVEL]; /* [node][dim], nodes in whole groups, and SEM_SPARE */
     void *force;            /* [node][pitch]: 0 between steps; three forces are padded to a vector */
     void *kept[NUM_LEVEL];  /* of the last good state */
     const int32_t *side;    /* [num_side]: nodes */

@@ -179,8 +179,10 @@ static void destroy(unda_solver *s)
         sem_graph_free(t);
         sem_points_free(s);
         gpu_pool_free(&t->wants.pool);
-        for (int region = 0; region < NUM_REGION; region++)
+        for (int region = 0; region < NUM_REGION; region++) {
             gpu_module_free(t->region[region].module);
+            gpu_module_free(t->region[region].keep_module);
+        }
         gpu_module_free(t->node_module);
         gpu_event_free(t->order);
         gpu_stream_free(t->stream);

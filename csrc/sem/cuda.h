@@ -37,6 +37,9 @@ struct sem_cuda_region {
     struct sem_tiles tiles;
     struct gpu_module *module;
     struct gpu_kernel tile_kernel, shared_kernel, pad_kernel;
+    /* The same that keep v or a of a step's end while nodes go on; module NULL: no monitor has asked for them. */
+    struct gpu_module *keep_module;
+    struct gpu_kernel keep_tile_kernel, keep_shared_kernel;
     gpu_ptr u, v, a; /* in those of all regions */
     gpu_ptr inverse_mass, metric, coef, shared, tile, entry, words;
     gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
@@ -131,6 +134,8 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
 /* Sizes that depend on the tiles. */
 void sem_plan_fit(const unda_solver *s, const struct sem_tiles *tiles, struct sem_plan *plan);
 unda_status sem_plan_compile(unda_solver *s, int region);
+/* Those of SEM_KEEP_V and SEM_KEEP_A, where forces are not added atomically. */
+unda_status sem_plan_compile_keeping(unda_solver *s, int region);
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
 /* cuda_fill.c */
@@ -141,6 +146,7 @@ struct sem_pass {
     int mode;
     double dt;
     int64_t time; /* row of the amplitudes, -1: no sources */
+    int keep[NUM_REGION]; /* of SEM_STEP: the level of its end that is left in a's memory, LEVEL_U: none */
 };
 unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
                              int64_t end);
@@ -161,6 +167,7 @@ unda_status sem_launch_fluid(unda_solver *s);
 /* cuda_step.c; what was captured holds no longer. */
 unda_status sem_step_run(unda_solver *s, int64_t num_step);
 unda_status sem_step_begin(unda_solver *s);
+unda_status sem_launch_begin(unda_solver *s); /* of the nodes alone */
 /* Moves the device's clock to the present step, `time` sampled times on. */
 unda_status sem_step_advance(unda_solver *s, int64_t time);
 bool sem_step_wants_graph(const unda_solver *s);

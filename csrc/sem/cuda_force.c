@@ -7,6 +7,18 @@ static struct sem_cuda *tables(const unda_solver *s)
     return s->data;
 }
 
+/* A part without a monitor has no kernels that keep anything, and need not. */
+static bool keeps(const unda_solver *s, int region, const struct sem_pass *pass)
+{
+    return pass->mode == SEM_STEP && pass->keep[region] != LEVEL_U && tables(s)->region[region].keep_module;
+}
+
+static int mode_of(const unda_solver *s, int region, const struct sem_pass *pass)
+{
+    static const int modes[NUM_LEVEL] = {SEM_STEP, SEM_KEEP_V, SEM_KEEP_A};
+    return keeps(s, region, pass) ? modes[pass->keep[region]] : pass->mode;
+}
+
 /* Tiles [begin, end) of the launch order. */
 unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
                              int64_t end)
@@ -37,7 +49,7 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
                               .dt = pass->dt,
                               .time = r->num_part ? (int)pass->time : -1,
                               .num_source = s->num_source,
-                              .mode = pass->mode,
+                              .mode = mode_of(s, region, pass),
                               .first = (int)begin,
                               .num_elem = r->tiles.num_elem,
                               .record = sem_points_take(s)};
@@ -45,7 +57,8 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
                               .block = {r->plan.threads},
                               .shared_bytes = r->plan.shared_bytes,
                               .early = sem_starts_early(s)};
-    return gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a);
+    return gpu_launch(keeps(s, region, pass) ? &r->keep_tile_kernel : &r->tile_kernel, t->stream, &shape, &a,
+                      sizeof a);
 }
 
 unda_status sem_launch_pads(unda_solver *s, int region)
@@ -81,14 +94,16 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
                                 .num = r->tiles.num_node - r->tiles.num_inner,
                                 .first_side = r->tiles.first_side - r->tiles.num_inner,
                                 .dt = pass->dt,
-                                .mode = pass->mode};
+                                .mode = mode_of(s, region, pass)};
     struct gpu_shape shape = gpu_threads(a.num);
     int64_t of_block = 256 * 16 / s->real_bytes; /* unknowns */
     if (r->plan.assembly == ATOMICALLY)
         shape.grid[0] =
             (a.first_side * r->plan.width + of_block - 1) / of_block + (a.num - a.first_side + 255) / 256;
     shape.early = sem_starts_early(s);
-    return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
+    return a.num ? gpu_launch(keeps(s, region, pass) ? &r->keep_shared_kernel : &r->shared_kernel, t->stream,
+                              &shape, &a, sizeof a)
+                 : UNDA_OK;
 }
 
 /* Accelerations, or forces, to which tiles add what they have of a shared node. */
@@ -152,18 +167,18 @@ unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass)
 /* Accelerations at rest are -A (chi, u). */
 unda_status sem_launch_operator(unda_solver *s)
 {
-    return sem_launch_all(s, &(struct sem_pass){SEM_CLOSE, 0, -1});
+    return sem_launch_all(s, &(struct sem_pass){.mode = SEM_CLOSE, .time = -1});
 }
 
 unda_status sem_launch_fluid(unda_solver *s)
 {
-    return launch_region(s, FLUID, &(struct sem_pass){SEM_FORCE, 0, -1});
+    return launch_region(s, FLUID, &(struct sem_pass){.mode = SEM_FORCE, .time = -1});
 }
 
 unda_status sem_launch_accelerate(unda_solver *s, int64_t time)
 {
     TRY(sem_state_flush(s));
-    TRY(sem_launch_all(s, &(struct sem_pass){SEM_CLOSE, 0, time}));
+    TRY(sem_launch_all(s, &(struct sem_pass){.mode = SEM_CLOSE, .time = time}));
     sem_state_changed(s);
     return gpu_sync(tables(s)->stream);
 }
@@ -178,6 +193,6 @@ unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void
     TRY(sem_state_level(s, region, LEVEL_U, &state));
     tables(s)->wrote = true;
     TRY(sem_state_upload(s, region, r->u, u));
-    TRY(launch_region(s, region, &(struct sem_pass){SEM_FORCE, 0, -1}));
+    TRY(launch_region(s, region, &(struct sem_pass){.mode = SEM_FORCE, .time = -1}));
     return sem_state_download(s, region, force, r->a);
 }

@@ -16,7 +16,7 @@ struct timed_part {
 static unda_status queue_part(void *of)
 {
     const struct timed_part *p = of;
-    struct sem_pass pass = {SEM_STEP, 0, -1};
+    struct sem_pass pass = {.mode = SEM_STEP, .time = -1};
     if (p->region == NUM_REGION)
         return sem_points_record(p->s, 1);
     const struct sem_tiles *tiles = &tables(p->s)->region[p->region].tiles;

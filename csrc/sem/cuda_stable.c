@@ -196,7 +196,7 @@ static unda_status apply_team(void *of, double *product)
 {
     unda_solver *s = of;
     *product = 0;
-    TRY(sem_cuda_launch_team(s, &(struct sem_pass){SEM_CLOSE, 0, -1}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){.mode = SEM_CLOSE, .time = -1}));
     EACH_PART(sem_team_of(s), part)
     {
         double own;
@@ -212,7 +212,7 @@ static unda_status advance_team(void *of, double diagonal, double back, double *
     double square = 0;
     EACH_PART(sem_team_of(s), part)
     TRY(turn(part, diagonal, back));
-    TRY(sem_cuda_launch_team(s, &(struct sem_pass){SEM_FORCE, 0, -1}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){.mode = SEM_FORCE, .time = -1}));
     EACH_PART(sem_team_of(s), part)
     {
         double own;

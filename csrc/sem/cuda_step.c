@@ -1,6 +1,7 @@
 /* cuda_step.c: the order of steps on a CUDA device, and graphs of many. Steps run wholly on the device. Next: cuda_force.c,
  * cuda/sem/advance.h. */
 #include "cuda.h"
+#include "monitor.h"
 
 static struct sem_cuda *tables(const unda_solver *s)
 {
@@ -25,9 +26,14 @@ unda_status sem_step_advance(unda_solver *s, int64_t time)
 /* From u at the end of the step and v at its middle to those of the next one or, at last, to the state. */
 static unda_status queue_step(unda_solver *s, bool last, int64_t *time)
 {
-    struct sem_pass pass = {last ? SEM_CLOSE : SEM_STEP, s->dt, (*time)++};
+    struct sem_pass pass = {.dt = s->dt, .time = (*time)++};
+    sem_cuda_choose(s, last, &pass);
     tables(s)->mode = pass.mode;
+    TRY(sem_cuda_sample_before(s));
     TRY(sem_launch_all(s, &pass));
+    TRY(sem_cuda_sample_after(s, &pass));
+    if (pass.mode == SEM_CLOSE && !last)
+        TRY(sem_launch_begin(s));
     s->step++;
     return solver_after_step(s);
 }
@@ -61,7 +67,7 @@ bool sem_step_wants_graph(const unda_solver *s)
     return !s->options.no_graph && sem_is_small(s);
 }
 
-unda_status sem_step_begin(unda_solver *s)
+unda_status sem_launch_begin(unda_solver *s)
 {
     struct sem_cuda *t = tables(s);
     struct sem_whole_args a = {.u = POINTER(t->level[LEVEL_U]),
@@ -72,8 +78,14 @@ unda_status sem_step_begin(unda_solver *s)
     struct gpu_shape shape = gpu_threads(t->num);
     shape.early = sem_starts_early(s);
     t->mode = SEM_STEP;
+    return gpu_launch(&t->begin, t->stream, &shape, &a, sizeof a);
+}
+
+unda_status sem_step_begin(unda_solver *s)
+{
+    struct sem_cuda *t = tables(s);
     TRY(cuda_record_begin(s, &t->samples, t->stream));
-    TRY(gpu_launch(&t->begin, t->stream, &shape, &a, sizeof a));
+    TRY(sem_launch_begin(s));
     return sem_points_record_later(s);
 }
 
@@ -93,8 +105,9 @@ static unda_status run(unda_solver *s, int64_t num_step)
     sem_state_changed(s);
     TRY(sem_step_begin(s));
     while (s->step < end) {
-        if (!sem_step_wants_graph(s) || end - s->step <= SEM_GRAPH_STEPS) {
-            TRY(queue_step(s, s->step == end - 1, &time));
+        int64_t left = end - s->step;
+        if (!sem_step_wants_graph(s) || sem_monitors_until(s, left) <= SEM_GRAPH_STEPS) {
+            TRY(queue_step(s, left == 1, &time));
             continue;
         }
         if (time > 0) /* else it is there */

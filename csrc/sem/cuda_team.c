@@ -7,6 +7,7 @@
  *
  * Not here: launches (cuda_force.c), messages (exchange_cuda.c). */
 #include "cuda.h"
+#include "monitor.h"
 #include "team.h"
 
 static struct sem_cuda *tables(const unda_solver *s)
@@ -44,7 +45,7 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
     const struct sem_team *team = sem_team_of(s);
     EACH_PART(team, part)
     TRY(sem_state_flush(part));
-    TRY(sem_cuda_launch_team(s, &(struct sem_pass){SEM_CLOSE, 0, time}));
+    TRY(sem_cuda_launch_team(s, &(struct sem_pass){.mode = SEM_CLOSE, .time = time}));
     EACH_PART(team, part)
     sem_state_changed(part);
     return sync(team);
@@ -54,7 +55,14 @@ unda_status sem_cuda_accelerate_team(unda_solver *s, int64_t time)
 
 static unda_status queue_step(unda_solver *s, bool last, int64_t *time)
 {
-    TRY(sem_cuda_launch_team(s, &(struct sem_pass){last ? SEM_CLOSE : SEM_STEP, s->dt, (*time)++}));
+    struct sem_pass pass = {.dt = s->dt, .time = (*time)++};
+    sem_cuda_choose(s, last, &pass);
+    TRY(sem_cuda_sample_before(s));
+    TRY(sem_cuda_launch_team(s, &pass));
+    TRY(sem_cuda_sample_after(s, &pass));
+    EACH_PART(sem_team_of(s), part)
+    if (pass.mode == SEM_CLOSE && !last)
+        TRY(sem_launch_begin(part));
     s->step++;
     return solver_after_step(s);
 }
@@ -157,8 +165,9 @@ unda_status sem_cuda_run_team(unda_solver *s, int64_t num_step)
         TRY(sem_step_begin(part));
     }
     while (s->step < end) {
-        if (!wants_graph(s) || end - s->step <= SEM_GRAPH_STEPS) {
-            TRY(queue_step(s, s->step == end - 1, &time));
+        int64_t left = end - s->step;
+        if (!wants_graph(s) || sem_monitors_until(s, left) <= SEM_GRAPH_STEPS) {
+            TRY(queue_step(s, left == 1, &time));
             continue;
         }
         if (time > 0) /* else it is there */

@@ -257,6 +257,23 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     return UNDA_OK;
 }
 
+unda_status sem_plan_compile_keeping(unda_solver *s, int region)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    struct sem_cuda_region *r = &t->region[region];
+    struct gpu_defines defines = {.num = 0};
+    if (r->keep_module || r->plan.assembly == ATOMICALLY)
+        return UNDA_OK;
+    gpu_define(&defines, "KEEPS=1");
+    struct gpu_source source = region_source(s, &r->plan, region, r->tiles.num_category, &defines);
+    double begin = clock_seconds();
+    TRY(gpu_module_new(&r->keep_module, t->gpu, &source));
+    TRY(gpu_kernel_get(&r->keep_tile_kernel, r->keep_module, "sem_tiles", r->plan.shared_bytes));
+    TRY(gpu_kernel_get(&r->keep_shared_kernel, r->keep_module, "sem_shared", 0));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
 /* The most of what the metric that options name takes, or any; eight cells meet in a node. */
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {

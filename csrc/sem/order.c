@@ -2,6 +2,7 @@
  * Each node is summed in a fixed order (color.c), so that results do not depend on the number of threads.
  * Not here: the operations (cpu_step.c, cpu_solid.c, cpu_fluid.c). */
 #include "cpu.h"
+#include "monitor.h"
 #include "team.h"
 
 #include "../base/parallel.h"
@@ -184,27 +185,14 @@ static int64_t run_end(const struct sem_cpu_region *r, enum begun begun, int64_t
     return stop < end ? stop : end;
 }
 
-/* Nodes [begin, end) begin a step, but those that have. */
+/* Those nodes of [begin, end) begin a step of which `begun` says so or, not `which`, the others. */
 static void begin_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun begun,
-                       int64_t begin, int64_t end)
+                       bool which, int64_t begin, int64_t end)
 {
     for (int64_t stop; begin < end; begin = stop) {
         stop = run_end(r, begun, begin, end);
-        if (!has_begun(r, begun, begin))
+        if (has_begun(r, begun, begin) == which)
             functions(s)->predict(r, dt, begin, stop);
-    }
-}
-
-/* They end it, and begin the next one where `ahead` says so. */
-static void end_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun ahead,
-                     int64_t begin, int64_t end)
-{
-    for (int64_t stop; begin < end; begin = stop) {
-        stop = run_end(r, ahead, begin, end);
-        if (has_begun(r, ahead, begin))
-            functions(s)->pass(r, dt, begin, stop);
-        else
-            functions(s)->finish(r, dt / 2, begin, stop);
     }
 }
 
@@ -262,13 +250,15 @@ struct moment {
     double dt;
     int64_t time; /* row of the amplitudes, -1: no sources */
     enum begun begun, ahead;
+    const unda_solver *whole; /* whose monitors have samples at the step's end; NULL: none has */
+    int64_t step;             /* that of its end */
 };
 
 static void begin_regions(unda_solver *s, const struct moment *m)
 {
     const struct sem_cpu *t = tables(s);
     for (int kind = 0; kind < NUM_REGION && m->begun != ALL; kind++)
-        OWN_NODES(t, kind, begin_step(s, &t->region[kind], m->dt, m->begun, begin, end));
+        OWN_NODES(t, kind, begin_step(s, &t->region[kind], m->dt, m->begun, false, begin, end));
 #pragma omp barrier
 }
 
@@ -294,6 +284,36 @@ static void make_forces(unda_solver *s, int kind, enum lot lot, const struct mom
         add_sources(s, kind, m, early, r->sources.num - early);
 }
 
+/* Monitors take nodes that are in the cache. */
+static void sample_step(unda_solver *s, int kind, const struct moment *m, int64_t begin, int64_t end)
+{
+    enum { AT_ONCE = 16 * GROUP_NODES };
+    const struct sem_cpu_region *r = &tables(s)->region[kind];
+    for (int64_t stop; begin < end; begin = stop) {
+        stop = end - begin < AT_ONCE ? end : begin + AT_ONCE;
+        functions(s)->finish(r, m->dt / 2, begin, stop);
+        sem_cpu_sample(m->whole, s, kind, m->step, begin, stop);
+        begin_step(s, r, m->dt, m->ahead, true, begin, stop);
+    }
+}
+
+/* Nodes [begin, end) end a step, and begin the next one where it says so. */
+static void end_step(unda_solver *s, int kind, const struct moment *m, int64_t begin, int64_t end)
+{
+    const struct sem_cpu_region *r = &tables(s)->region[kind];
+    if (m->whole) {
+        sample_step(s, kind, m, begin, end);
+        return;
+    }
+    for (int64_t stop; begin < end; begin = stop) {
+        stop = run_end(r, m->ahead, begin, end);
+        if (has_begun(r, m->ahead, begin))
+            functions(s)->pass(r, m->dt, begin, stop);
+        else
+            functions(s)->finish(r, m->dt / 2, begin, stop);
+    }
+}
+
 /* They become accelerations, then v + dt/2 a: the last half of a step; dt 0: at rest. */
 static void end_region(unda_solver *s, int kind, const struct moment *m)
 {
@@ -307,7 +327,7 @@ static void end_region(unda_solver *s, int kind, const struct moment *m)
         SHARED(t->sem->coupling.num, f->couple(t, kind, begin, end));
     if (r->num_side)
         SHARED(r->num_side, f->sides(r, matrix, begin, end));
-    OWN_NODES(t, kind, end_step(s, r, m->dt, m->ahead, begin, end));
+    OWN_NODES(t, kind, end_step(s, kind, m, begin, end));
 }
 
 /* The fluid comes first: its chi'' is the pressure on the solid. */
@@ -412,7 +432,8 @@ unda_status sem_cpu_run(unda_solver *s, int64_t num_step)
     sem->num_valid = 1;
     for (int64_t i = 0; i < num_step; i++) {
         enum begun ahead = i + 1 == num_step ? NONE : any_due(s, s->step + 1) ? UNWATCHED : ALL;
-        TRY(take_step(s, &(struct moment){s->dt, time++, begun, ahead}));
+        const unda_solver *whole = sem_monitors_until(s, 2) == 1 ? s : NULL;
+        TRY(take_step(s, &(struct moment){s->dt, time++, begun, ahead, whole, s->step + 1}));
         begun = ahead;
         s->step++;
         TRY(solver_after_step(s));

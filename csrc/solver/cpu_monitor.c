@@ -106,6 +106,9 @@ static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num,
                      const struct monitor_sample *sample)
 {
     int64_t all = monitor_num_value(piece), wide = 2 * sample->num_frequency;
+    for (int32_t n = 0; n < sample->num && sample->statistic == UNDA_SQUARES; n++)
+        add_squares((double *)piece->sums + at,
+                    (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1});
     for (int32_t k = 0; k < wide; k += 2) {
         double *sum = (double *)piece->sums + k * all + at;
         int32_t n = 0;

@@ -19,23 +19,25 @@ struct cuda_monitor {
     gpu_ptr sums, place, held;
     struct gpu_module *module;
     struct gpu_kernel kernel, add_held;
-    bool grid;
+    int kind;
 };
 
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
-                             struct gpu_stream *stream, struct gpu_defines *defines, bool grid)
+                             struct gpu_stream *stream, struct gpu_defines *defines, int kind)
 {
     struct cuda_monitor *c;
     const int32_t *num = piece->num_axis;
-    const char *name = grid ? "monitor_grid" : "monitor";
+    static const char *const names[] = {[MONITOR_OF_TABLES] = "monitor",
+                                        [MONITOR_OF_GRID] = "monitor_grid",
+                                        [MONITOR_OF_ROWS] = "monitor_rows"};
     TRY(array_try(&c, 1, sizeof *c, "monitors"));
     piece->cuda = c; /* which frees it, whatever happens */
     c->stream = stream;
-    c->grid = grid;
-    gpu_define(defines, "GRID=%d", grid);
+    c->kind = kind;
+    gpu_define(defines, "KIND=%d", kind);
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
-    TRY(gpu_kernel_get(&c->kernel, c->module, name, 0));
+    TRY(gpu_kernel_get(&c->kernel, c->module, names[kind], 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
     if (m->batch > 1) {
@@ -43,7 +45,7 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
         TRY(gpu_pool_alloc(&c->pool, gpu, &c->held,
                            monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors"));
     }
-    if (grid)
+    if (kind == MONITOR_OF_GRID)
         return UNDA_OK;
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
                          ((int64_t)num[0] + num[1] + num[2]) * (int64_t)sizeof *piece->place, "monitors");
@@ -65,10 +67,14 @@ static void find_ends(const int64_t *place, int32_t num, int *first, int *last)
     *last = (int)place[num - 1];
 }
 
-static struct gpu_shape shape_of(const struct monitor_args *a)
+static struct gpu_shape shape_of(const struct monitor_args *a, int kind)
 {
     enum { MOST = 65535 };
     int lanes = 1;
+    if (kind == MONITOR_OF_TABLES)
+        return gpu_threads(a->num);
+    if (kind == MONITOR_OF_ROWS)
+        return gpu_threads((a->num + MONITOR_VALUES - 1) / MONITOR_VALUES);
     while (lanes < 64 && lanes * MONITOR_VALUES < a->num_z)
         lanes *= 2;
     int rows = GPU_BLOCK / lanes;
@@ -86,6 +92,7 @@ static unda_status add_held(const struct cuda_monitor *c, const struct monitor_s
     a->sums = POINTER(c->sums);
     a->earlier = POINTER(c->held);
     a->num_held = sample->num;
+    a->statistic = sample->statistic;
     memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
     return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
 }
@@ -106,9 +113,9 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     a->num_frequency = sample->num_frequency;
     a->is_first = sample->first;
     const int64_t *place = piece->place;
-    for (int axis = 0; axis < 3 && c->grid; place += piece->num_axis[axis++])
+    for (int axis = 0; axis < 3 && c->kind == MONITOR_OF_GRID; place += piece->num_axis[axis++])
         find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
-    struct gpu_shape shape = c->grid ? shape_of(a) : gpu_threads(a->num);
+    struct gpu_shape shape = shape_of(a, c->kind);
     if (holds)
         a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
     else if (sample->num == 0)
@@ -116,6 +123,11 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     if (holds || sample->num == 0)
         TRY(gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
     return sample->num ? add_held(c, sample, a) : UNDA_OK;
+}
+
+gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c)
+{
+    return c->sums;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

@@ -7,13 +7,16 @@
 
 struct monitor_args;
 
-/* Makes those of a piece, whose samples are queued on a stream; defines: REAL, and of elements their layout. */
+/* Makes those of a piece, whose samples are queued on a stream; defines: REAL, and of elements their layout; kind: where
+ * values stand (cuda/common/monitor_args.h). */
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
-                             struct gpu_stream *stream, struct gpu_defines *defines, bool grid);
+                             struct gpu_stream *stream, struct gpu_defines *defines, int kind);
 void cuda_monitor_free(struct cuda_monitor *c);
 /* Queues a sample; args: q and where values stand in it. */
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *args);
+/* Where accumulators begin. */
+gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c);
 /* Bytes of the accumulators from `first` on, out or in. */
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out,
                               const void *in);

@@ -4,6 +4,7 @@
 #include "monitor.h"
 
 #include "../base/parallel.h"
+#include "common/monitor_args.h"
 #include "cuda_monitor.h"
 
 #include <math.h>
@@ -297,6 +298,15 @@ static unda_status check(const unda_monitor *given)
             FAIL(UNDA_ERR_ARG, "monitor: frequency %lld is %g Hz, expected a finite number", (long long)i,
                  given->frequencies[i]);
     return UNDA_OK;
+}
+
+int32_t monitor_hold(const struct monitor *m, int real_bytes, bool on_cpu)
+{
+    int32_t most = real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
+    if (m->statistic != UNDA_FOURIER)
+        return m->statistic == UNDA_SQUARES && real_bytes == 4 && !on_cpu ? most : 1;
+    int32_t room = UNDA_MAX_FREQUENCY / m->num_frequency;
+    return room < most ? room : most;
 }
 
 unda_status monitor_check_field(const unda_monitor *given, int32_t num_field)

@@ -92,6 +92,11 @@ static inline int64_t monitor_num_value(const struct monitor_piece *piece)
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
                               struct monitor_piece **piece);
 
+/* So many samples are held, and then added at once: where that moves less. A node's sample takes of memory, not at once,
+ *     a real read and two written and read besides, then 16 (squares) or 32 (each frequency) bytes for all that were held
+ * instead of as many for each: of float64 squares that is more, and on the CPU, where a row is in the cache, as much. */
+int32_t monitor_hold(const struct monitor *m, int real_bytes, bool on_cpu);
+
 /* Refuses fields and elements that there are not. */
 unda_status monitor_check_field(const unda_monitor *given, int32_t num_field);
 unda_status monitor_check_elem(const unda_monitor *given, int64_t num_elem);

@@ -3,7 +3,8 @@
  * Kernel `monitor` has one thread a value, whose place tables give. Kernel `monitor_grid` is for boxes of grids: threads
  * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
  * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
- * Kernel `monitor_held` adds several samples that are held. Defines: REAL; GRID (1: nodes of a grid, 0: tables); of elements
+ * Kernel `monitor_rows` is for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
+ * adds several samples that are held. Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements
  * LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
@@ -69,7 +70,7 @@ static __device__ __forceinline__ void add(const monitor_args &a, const long lon
     }
 }
 
-#if GRID
+#if KIND == MONITOR_OF_GRID
 /* The place of value j along an axis. */
 static __device__ __forceinline__ int place_of(const monitor_args &a, int axis, int num, int j)
 {
@@ -107,35 +108,21 @@ extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_cons
                 take<1>(a, x, y);
 }
 
-/* Adds the samples that are held, in their order, to the accumulators of a Fourier transform. */
-extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+#elif KIND == MONITOR_OF_ROWS
+/* Beyond the last value a thread takes that again, and adds to nothing. */
+extern "C" __global__ void __launch_bounds__(256) monitor_rows(const __grid_constant__ monitor_args a)
 {
-    constexpr int VALUES = MONITOR_HELD_VALUES;
-    const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
-    const int wide = 2 * a.num_frequency;
-    double p[MONITOR_BATCH][VALUES];
+    const long long first = (long long)blockIdx.x * blockDim.x * MONITOR_VALUES + threadIdx.x;
+    long long number[MONITOR_VALUES];
+    REAL p[1][MONITOR_VALUES];
 #pragma unroll
-    for (int n = 0; n < MONITOR_BATCH; n++)
-#pragma unroll
-        for (int v = 0; v < VALUES; v++) {
-            const long long i = first + v * blockDim.x;
-            p[n][v] = n < a.num_held && i < a.num ? (double)((const REAL *)a.earlier)[n * a.num + i] : 0;
-        }
-    double *sums = (double *)a.sums;
-    for (int k = 0; k < wide; k++, sums += a.num) {
-#pragma unroll
-        for (int v = 0; v < VALUES; v++) {
-            const long long i = first + v * blockDim.x;
-            if (i >= a.num)
-                continue;
-            double sum = sums[i];
-#pragma unroll
-            for (int n = 0; n < MONITOR_BATCH; n++)
-                if (n < a.num_held)
-                    sum = sum + a.wave[n * wide + k] * p[n][v];
-            sums[i] = sum;
-        }
+    for (int v = 0; v < MONITOR_VALUES; v++) {
+        const long long i = first + v * (int)blockDim.x, at = i < a.num ? i : a.num - 1;
+        const long long place = a.place[at / MONITOR_ROW] + at % MONITOR_ROW;
+        number[v] = i < a.num ? i : -1;
+        p[0][v] = quantity_of(a, [&](int k) { return ((const REAL *)a.q[k])[place * a.stride[1]]; });
     }
+    add<1>(a, number, p);
 }
 #else
 /* i / d by 32 bits where that does, which is several times as fast. */
@@ -165,5 +152,39 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
     const long long at[3] = {a.place[x], y[row - x * a.num_y], z[i - row * a.num_z]};
     REAL p[1][1] = {{quantity_of(a, [&](int k) { return value_at(a, k, at[0], at[1], at[2]); })}};
     add<1>(a, &i, p);
+}
+#endif
+
+#if KIND != MONITOR_OF_TABLES
+/* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. */
+extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+{
+    constexpr int VALUES = MONITOR_HELD_VALUES;
+    const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
+    const bool squares = a.statistic == MONITOR_SQUARES;
+    const int wide = squares ? 1 : 2 * a.num_frequency;
+    double p[MONITOR_BATCH][VALUES];
+#pragma unroll
+    for (int n = 0; n < MONITOR_BATCH; n++)
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            p[n][v] = n < a.num_held && i < a.num ? (double)((const REAL *)a.earlier)[n * a.num + i] : 0;
+        }
+    double *sums = (double *)a.sums;
+    for (int k = 0; k < wide; k++, sums += a.num) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++) {
+            const long long i = first + v * blockDim.x;
+            if (i >= a.num)
+                continue;
+            double sum = sums[i];
+#pragma unroll
+            for (int n = 0; n < MONITOR_BATCH; n++)
+                if (n < a.num_held)
+                    sum = sum + (squares ? p[n][v] : a.wave[n * wide + k]) * p[n][v];
+            sums[i] = sum;
+        }
+    }
 }
 #endif

@@ -10,6 +10,9 @@
 #define SEM_STEP  0 /* v += dt a, u += dt v: u and v go on to the next step, v at its middle */
 #define SEM_CLOSE 1 /* v += dt/2 a, a is stored: u, v, a are those of this step */
 #define SEM_FORCE 2 /* the force -K u itself is stored in a */
+/* As SEM_STEP, and v, or a, at the end of this step is left in a's memory: in kernels compiled with KEEPS=1. */
+#define SEM_KEEP_V 3
+#define SEM_KEEP_A 4
 
 /* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
 struct __attribute__((aligned(16))) sem_tile {

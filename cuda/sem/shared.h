@@ -155,10 +155,7 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
         for (int k = 0; k < QUAD; k++)
             advance_to(a.mode, a.dt, of_a[k], of_u + k, of_v + k, result + k);
         store_vector<QUAD>(v, of_v);
-        if (a.mode == SEM_STEP)
-            store_vector<QUAD>(u, of_u);
-        else
-            store_vector<QUAD>(to, result);
+        store_end(a.mode, u, of_u, to, result);
     }
 }
 #endif

@@ -132,10 +132,7 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
                 advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
             if (a.mode != SEM_FORCE)
                 store_vector<QUAD>((REAL *)a.v + begin + i, old.v[turn]);
-            if (a.mode == SEM_STEP)
-                store_vector<QUAD>((REAL *)a.u + begin + i, u);
-            else
-                store_vector<QUAD>((REAL *)a.a + begin + i, to);
+            store_end(a.mode, (REAL *)a.u + begin + i, u, (REAL *)a.a + begin + i, to);
         }
     }
 }

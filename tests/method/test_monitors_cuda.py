@@ -66,6 +66,49 @@ def test_samples_of_every_step_are_taken_two_by_two(calls):
         compare(every, p[:-1], times[:-1], sim.dt)
 
 
+WAYS = {
+    "one": {},
+    "atomic": {"assembly": "atomic"},
+    "parts": {"device": ["cuda:0"] * 2},
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "one")) for name in WAYS]
+)
+def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
+    """Of u before a step, of v or a as it keeps them, of both where it ends; beside receivers, in two calls."""
+    every = {"uz": 1, "vz": 2, "az": 3}
+    options = {"medium": "elastic", "degree": 2, "cells": (2, 2, 2), "device": "cuda"} | WAYS[name]
+    alone, sim = sem_case(**options), sem_case(**options)
+    peaks = {field: sim.add_monitor(field, "max", every=num) for field, num in every.items()}
+    few = sim.add_monitor("vx", "min", every=2, region=[0])  # which one of the parts has
+    mean = sim.add_monitor("uz", "rms", every=1)  # more samples than are held at a time
+    recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [*every], every=2) for one in (alone, sim)]
+    squares, found = 0.0, {field: alone.get(field) for field in [*every, "vx"]}
+    for step in range(1, 20):
+        alone.step(1)
+        squares = squares + alone.get("uz").astype(np.float64) ** 2
+        for field, num in every.items():
+            if step % num == 0:
+                found[field] = np.maximum(found[field], alone.get(field))
+        if step % 2 == 0:
+            found["vx"] = np.minimum(found["vx"], alone.get("vx"))
+    for num in (8, 11):
+        sim.step(num)
+    same = np.testing.assert_array_equal if name != "atomic" else close_to
+    for field, peak in peaks.items():
+        same(peak.values, found[field])
+        same(recorded[1][field], recorded[0][field])
+    same(few.values[0], found["vx"][0])
+    same(mean.values, np.sqrt(squares / 20))  # squares of float32 are exact
+
+
+def close_to(there, here):
+    """Sums of atomic additions have no order: 19 steps of some ten float32 additions a node."""
+    np.testing.assert_allclose(there, here, rtol=0, atol=19 * 10 * 2.0**-23 * np.abs(here).max())
+
+
 #: Slabs of kernel diamond share planes.
 DIAMOND = {
     "scheme": "scalar", "order": 2, "kernel": "diamond",

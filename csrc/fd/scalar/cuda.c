@@ -179,8 +179,10 @@ static unda_status finish(unda_solver *s, int64_t num_step)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    const struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_cuda *t = scalar_cuda(s);
+    t->later.monitor = NULL; /* of a run that failed */
     TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
+    TRY(fd_cuda_sample_rest(&t->later));
     return finish(s, num_step);
 }
 

@@ -7,6 +7,7 @@
 #define UNDA_SCALAR_CUDA_H
 
 #include "../../solver/kernel.h"
+#include "../../solver/monitor.h"
 #include "../cpu.h"
 #include "../cuda.h"
 #include "../layer.h"
@@ -73,11 +74,26 @@ struct scalar_kernel {
 };
 extern const struct scalar_kernel scalar_step, scalar_diamond;
 
+/* A sample of a maximum or minimum that the next step takes, of which it holds the values: of the present level, or of
+ * that and the one before. */
+struct fd_later {
+    const struct monitor *monitor; /* NULL: none */
+    struct monitor_sample sample;
+};
+/* Kernel step with such samples, of accumulators in whole vectors of the grid's rows, or not. */
+enum { IN_VECTORS, ANYHOW, NUM_MONITORED };
+struct scalar_monitored {
+    struct gpu_module *module;
+    struct gpu_kernel step, step_layers;
+};
+
 struct scalar_cuda {
     struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
     const struct scalar_kernel *kernel;
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
+    struct scalar_monitored monitored[NUM_MONITORED]; /* module NULL: no monitor has asked for it */
+    struct fd_later later;
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
@@ -91,6 +107,8 @@ int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *
 
 /* scalar/step.c: one step of rows [first, end) of y in planes of x, on the device; no sources, no swap. */
 unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end);
+/* Compiles what takes the samples of a piece of a maximum or minimum with steps. */
+unda_status scalar_step_compile_monitor(const struct monitor_piece *piece);
 
 /* scalar/cuda_layers.c */
 /* Damping factors beside the grid, at either end. */

@@ -244,11 +244,12 @@ static unda_status run(unda_solver *s, int64_t num_step)
             TRY(scalar_step.run(s, levels));
             continue;
         }
+        TRY(fd_cuda_sample_rest(&t->later));
         TRY(diamond_launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
             SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
         s->step += levels;
-        TRY(fd_cuda_sample(s));
+        TRY(fd_cuda_sample(s, &t->later));
     }
     return UNDA_OK;
 }

@@ -1,5 +1,6 @@
 /* step.c: kernel step of the scalar scheme, host side: one step at a time.
  * Not here: many steps at once (diamond.c), windows (streamed.c), the kernel (cuda/fd/scalar/step.cu). */
+#include "../../solver/cuda_monitor.h"
 #include "streamed.h"
 
 enum { TILE_Y = 8 };
@@ -27,6 +28,34 @@ static unda_status compile(unda_solver *s)
     if (fd_is_matched(fd_tables(s)))
         TRY(gpu_kernel_get(&t->step_layers, t->step_module, "scalar_step_layers", 0));
     TRY(fd_cuda_compile(s));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+/* Whether rows of a piece begin and end at vectors of 16 bytes of the grid's rows. */
+static int monitored_way(const struct monitor_piece *piece)
+{
+    int width = 16 / piece->part->real_bytes;
+    int64_t first_z = piece->place[piece->num_axis[0] + piece->num_axis[1]];
+    return first_z % width || piece->num_axis[2] % width ? ANYHOW : IN_VECTORS;
+}
+
+unda_status scalar_step_compile_monitor(const struct monitor_piece *piece)
+{
+    unda_solver *s = piece->part;
+    struct scalar_cuda *t = scalar_cuda(s);
+    int way = monitored_way(piece);
+    struct scalar_monitored *to = &t->monitored[way];
+    struct gpu_defines defines = {.num = 0};
+    double begin = clock_seconds();
+    if (to->module)
+        return UNDA_OK;
+    gpu_define(&defines, "MONITOR=%d", way == IN_VECTORS ? 1 : 2);
+    struct gpu_source step = source(s, fd_tables(s)->split, t->tile_y, &defines);
+    TRY(gpu_module_new(&to->module, t->base.gpu, &step));
+    TRY(gpu_kernel_get(&to->step, to->module, "scalar_step", 0));
+    if (fd_is_matched(fd_tables(s)))
+        TRY(gpu_kernel_get(&to->step_layers, to->module, "scalar_step_layers", 0));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
@@ -73,6 +102,8 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     gpu_module_free(scalar_cuda(s)->step_module);
+    for (int way = 0; way < NUM_MONITORED; way++)
+        gpu_module_free(scalar_cuda(s)->monitored[way].module);
 }
 
 static void describe(const unda_solver *s, unda_solver_info *info)
@@ -130,6 +161,22 @@ static struct scalar_args step_args(const unda_solver *s, struct fd_span planes,
     return a;
 }
 
+/* The sample that is left to the step. */
+static struct scalar_monitor monitor_args(const struct fd_later *later)
+{
+    const struct monitor_piece *piece = later->monitor->piece;
+    struct scalar_monitor m = {.kept = POINTER(cuda_monitor_sums(piece->cuda)),
+                               .plane = (int64_t)piece->num_axis[1] * piece->num_axis[2],
+                               .minimum = later->sample.statistic == UNDA_MINIMUM,
+                               .two = later->sample.two};
+    const int64_t *place = piece->place;
+    for (int a = 0; a < 3; place += piece->num_axis[a++]) {
+        m.first[a] = (int)place[0];
+        m.num[a] = piece->num_axis[a];
+    }
+    return m;
+}
+
 /* Launches rows [first, end) of y in planes of x: the blocks without layers, or those with layers. */
 static unda_status launch_blocks(unda_solver *s, int layers, struct fd_span planes, int64_t first,
                                  int64_t end)
@@ -141,7 +188,13 @@ static unda_status launch_blocks(unda_solver *s, int layers, struct fd_span plan
                                        (a.num[1] + t->tile_y - 1) / t->tile_y,
                                        (a.end - a.begin + t->chunk - 1) / t->chunk},
                               .block = {32, t->tile_y, 1}};
-    return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
+    const struct gpu_kernel *kernel = layers ? &t->step_layers : &t->step;
+    if (t->later.monitor) {
+        const struct scalar_monitored *with = &t->monitored[monitored_way(t->later.monitor->piece)];
+        kernel = layers ? &with->step_layers : &with->step;
+        a.monitor = monitor_args(&t->later);
+    }
+    return gpu_launch(kernel, t->base.stream, &shape, &a, sizeof a);
 }
 
 /* Blocks with layers take longer, so they are launched first. */
@@ -160,13 +213,14 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     t->base.end_row = (int32_t)end;
     if (first < end)
         TRY(scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end));
+    t->later.monitor = NULL;
     SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
     s->step++;
     if (first < end)
         TRY(fd_cuda_take(s));
-    return fd_cuda_sample(s);
+    return fd_cuda_sample(s, &t->later);
 }
 
 /* Takes steps of the whole grid, one after the other. */

@@ -270,7 +270,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     for (int64_t i = 0; i < num_step; i++) {
         TRY(take_step(s, i));
         TRY(close(s, i));
-        TRY(fd_cuda_sample(s));
+        TRY(fd_cuda_sample(s, NULL));
     }
     return finish(s, num_step);
 }

@@ -21,6 +21,16 @@ struct scalar_matched {
 };
 SIZE_IS(scalar_matched, 168);
 
+/* A running maximum or minimum of nodes of the grid: box [x][y][z] of `num` from `first` on, without padding. */
+struct scalar_monitor {
+    void *kept;
+    long long plane; /* num[1] num[2] */
+    int first[3], num[3];
+    int minimum; /* 0: maximum */
+    int two;     /* q is a sample as well as p */
+};
+SIZE_IS(scalar_monitor, 48);
+
 /* One step: q, one level back, becomes the next level. */
 struct scalar_args {
     const void *p;
@@ -39,8 +49,9 @@ struct scalar_args {
     float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
     struct scalar_matched matched[3];
+    struct scalar_monitor monitor; /* of kernels compiled with MONITOR */
 };
-SIZE_IS(scalar_args, 1040);
+SIZE_IS(scalar_args, 1088);
 
 /* Of nodes in a list those in rows [begin, end) of y. */
 struct scalar_rows {

@@ -7,7 +7,7 @@
  * varies), 9 HALF + 2 flop; rows next to the tile come from L2. In blocks with matched layers the layers'
  * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
- * TILE_Y. */
+ * TILE_Y; MONITOR (1, 2: a running maximum or minimum, step_monitor.h) where there is one. */
 #include "common/prefetch.h"
 #include "common/side.h"
 #include "fd/scalar/args.h"
@@ -75,6 +75,10 @@ DEVICE vec load(const REAL *from)
 
 #if MATCHED
 #include "fd/scalar/step_matched.h"
+#endif
+
+#if MONITOR
+#include "fd/scalar/step_monitor.h"
 #endif
 
 /* Where the row at y begins in a plane, counted from z; -1 where nothing needs it. */
@@ -265,6 +269,10 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
     const layers_of_row layers(a, y, row_end, nodes.store, along_z + row * TILE_Z);
 #endif
 
+#if MONITOR
+    extremes_of_row extremes(a, y, z, nodes.store);
+#endif
+
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
     UNROLL for (int i = 0; i < 2 * HALF; i++)
         queue[i + 1] = nodes.plane(a, begin - HALF + i);
@@ -279,6 +287,11 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
 #endif
         if (nodes.store && x + 1 < end)
             nodes.prefetch(a, x + 1);
+#if MONITOR
+        extremes.fetch(a, x);
+        if (x + 1 < end)
+            extremes.prefetch(a, x + 1);
+#endif
     };
     fetch(begin);
 
@@ -289,6 +302,9 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         queue[2 * HALF] = nodes.front;
         const vec center = queue[HALF], speed = nodes.speed;
         vec previous = nodes.old;
+#if MONITOR
+        extremes.keep(a, x, previous, center);
+#endif
         REAL *mine = &now[HALF + row][GHOST + threadIdx.x * WIDTH];
         if (!EDGE || z + WIDTH <= a.num[2])
             *(vec *)mine = center;

@@ -20,7 +20,7 @@ from .monitor import KINDS, frequencies_of
 from .monitor_region import region_of
 
 _KEYWORDS = {"kind", "field", "frequencies", "region", "every"}
-_ROW = {"cpu": 256, "cuda": 64}  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
+_ROW = 64  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
 
 
 class Taken(NamedTuple):
@@ -95,8 +95,7 @@ def shared_nodes_of(mesh: Any, degree: int, region: Any, device: str) -> int:
     between = degree - 1
     num = len(np.unique(cells)) + len(cells) * between**3
     num += _different(cells[:, EDGES]) * between + _different(cells[:, FACES["hex"]]) * between**2
-    row = _ROW[device]
-    return num if num < row else (num + row - 1) // row * row
+    return num if num < _ROW and device == "cuda" else (num + _ROW - 1) // _ROW * _ROW
 
 
 def _different(corners: np.ndarray) -> int:

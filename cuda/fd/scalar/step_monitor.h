@@ -1,0 +1,72 @@
+/* step_monitor.h: a running maximum or minimum in step.cu: a step holds level n of its nodes, and n - 1 until it overwrites
+ * it, so that samples of one or both cost their accumulators alone. These stand one after the other, without the grid's
+ * padding: in whole vectors of the grid (MONITOR 1) or anyhow (2). Included by step.cu. */
+
+struct extremes_of_row {
+    int at; /* of the thread's first node, in a plane */
+    bool takes;
+    vec kept; /* of the next plane, in flight */
+
+    DEVICE_MEMBER extremes_of_row(const scalar_args &a, int row, int z, bool store) : kept{}
+    {
+        const scalar_monitor &m = a.monitor;
+        const int j = row - a.wall[0] - m.first[1], k = z - m.first[2];
+        takes = store && j >= 0 && j < m.num[1] && k > -WIDTH && k < m.num[2];
+        at = j * m.num[2] + k;
+    }
+    DEVICE_MEMBER bool has(const scalar_args &a, int x) const
+    {
+        return takes && x >= a.monitor.first[0] && x < a.monitor.first[0] + a.monitor.num[0];
+    }
+    DEVICE_MEMBER REAL *place(const scalar_args &a, int x) const
+    {
+        return (REAL *)a.monitor.kept + (x - a.monitor.first[0]) * a.monitor.plane + at;
+    }
+    DEVICE_MEMBER static bool has_lane(const scalar_args &a, int l)
+    {
+        const int k = (int)(blockIdx.x * TILE_Z + threadIdx.x * WIDTH) + l - a.monitor.first[2];
+        return k >= 0 && k < a.monitor.num[2];
+    }
+    DEVICE_MEMBER void fetch(const scalar_args &a, int x)
+    {
+        if (!has(a, x))
+            return;
+        const REAL *from = place(a, x);
+#if MONITOR == 1
+        kept = load(from);
+#else
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            if (has_lane(a, l))
+                kept.v[l] = from[l];
+#endif
+    }
+    DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
+    {
+        if (has(a, x) && (MONITOR == 1 || has_lane(a, 0)))
+            prefetch_l2(place(a, x));
+    }
+    /* Takes those of `fetch`, and the levels of its plane. */
+    DEVICE_MEMBER void keep(const scalar_args &a, int x, const vec &previous, const vec &center)
+    {
+        bool grows = false;
+        UNROLL for (int l = 0; l < WIDTH; l++) {
+            REAL most = kept.v[l];
+            if (a.monitor.two && (a.monitor.minimum ? previous.v[l] < most : previous.v[l] > most))
+                most = previous.v[l];
+            if (a.monitor.minimum ? center.v[l] < most : center.v[l] > most)
+                most = center.v[l];
+            grows |= most != kept.v[l];
+            kept.v[l] = most;
+        }
+        if (!grows || !has(a, x))
+            return;
+        REAL *to = place(a, x);
+#if MONITOR == 1
+        *(vec *)to = kept;
+#else
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            if (has_lane(a, l))
+                to[l] = kept.v[l];
+#endif
+    }
+};
