@@ -714,10 +714,14 @@ typedef struct unda_receivers {
     int64_t num_point;
     int64_t every;
     int32_t num_field;
-    const double *points;  /* [num_point][3] [m], copied; with first: [first[num_point]][3], the point as
+    const double *points; /* [num_point][3] [m], copied; with first: [first[num_point]][3], the point as
                               seen from each element */
-    const int64_t *elem;   /* [num_point], with first: [first[num_point]], copied; FD: NULL */
-    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only; SEM: 0 .. 22) */
+    const int64_t *elem;  /* [num_point], with first: [first[num_point]], copied; FD: NULL */
+    const int32_t
+        *fields; /* [num_field] field numbers. FD: 0 .. n - 1; SEM: 0 .. 22; DG: 0 .. 8 n - 1, values,
+                              derivatives along x, y, z, then integrals over time of all these, which are 0 now
+                              and when the state is set or recorded again. The steps integrate them with the
+                              state, as one equation more for each place: u' = q */
     const int64_t *first;  /* DG: [num_point + 1], the elements of point i are first[i] .. first[i + 1] - 1,
                               one or more; copied. NULL: one element per point */
     const double *weights; /* with first: [first[num_point]], copied */
@@ -734,6 +738,14 @@ UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group
                                               int64_t max_sample, void *samples, int64_t *num_sample);
 /* Records sample 0 of a group again (after the state was set, before the first step). */
 UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
+/* What a group needs of its integrals over time to go on to the bit: copies num_value values [3][place][integral], the
+ * integrals, then what was integrated one and two steps before, which ab3 needs. Places are those of unda_receivers,
+ * integrals the fields that are such. values NULL: num_value alone. Processes call this together. */
+UNDA_API unda_status unda_solver_read_integrals(unda_solver *solver, int32_t group, double *values,
+                                                int64_t *num_value);
+/* num_value: expected to be that of unda_solver_read_integrals. */
+UNDA_API unda_status unda_solver_write_integrals(unda_solver *solver, int32_t group, const double *values,
+                                                 int64_t num_value);
 
 /* What a monitor keeps of the samples p_k of a field at each place, k = 0 .. n - 1. Maxima and minima are in the solver's
  * precision; sums are accumulated in float64, sample after sample, whatever the precision. */

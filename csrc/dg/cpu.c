@@ -275,48 +275,6 @@ static unda_status forecast(unda_solver *s)
     return UNDA_OK;
 }
 
-/* The sum of the sums of its elements, so that others may add some of these up. */
-static double value_at(const unda_solver *s, const struct dg_points *p, int64_t point, int32_t f)
-{
-    int num_node = dg_tables(s)->space.num_node;
-    double sum = 0;
-    for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
-        const double *weight = receiver_weight(s, p, place, f);
-        double value = 0;
-        for (int n = 0; n < num_node; n++)
-            value +=
-                weight[n] * real_get(s, dg_cpu_tables(s)->buffer[BUF_Q],
-                                     p->rows.elem[place] * dg_num_value(s) + dg_cpu_place(s, n, p->field[f]));
-        sum += value;
-    }
-    return sum;
-}
-
-/* So many samples one thread takes, while the others still spin. */
-enum { FEW_SAMPLES = 8 };
-
-/* After a step: the receivers that are due. */
-static unda_status record_due(unda_solver *s, void *of)
-{
-    (void)of;
-    for (int32_t g = 0; g < s->num_group; g++) {
-        const struct receiver_group *group = s->groups[g];
-        if (!receiver_due(group, s->step))
-            continue;
-        int64_t num = group->num_point * group->num_field;
-        int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
-#pragma omp parallel for schedule(static) num_threads(s->threads) if (num > FEW_SAMPLES)
-        for (int64_t i = 0; i < num; i++) {
-            double value = value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field));
-            if (group->wide)
-                ((double *)group->samples)[sample * num + i] = value;
-            else
-                real_put(s, group->samples, sample * num + i, value);
-        }
-    }
-    return UNDA_OK;
-}
-
 static unda_status create(unda_solver *s)
 {
     struct dg_cpu *t;
@@ -331,7 +289,7 @@ static unda_status create(unda_solver *s)
     t->num_word = dg_tables(s)->num_word;
     t->num_face_coef = (int)dg_num_face_coef(dg_tables(s));
     t->upwind = dg_tables(s)->flux == UNDA_UPWIND;
-    TRY(solver_add_hook(s, record_due, NULL));
+    TRY(solver_add_hook(s, dg_cpu_record_due, NULL));
     t->has_local = dg_tables(s)->has_local;
     TRY(allocate(s, t));
     return dg_cpu_layers_new(s);
@@ -461,6 +419,7 @@ static void swap(unda_solver *s, int a, int b)
     buffer[b] = kept;
     if (a != BUF_NEW && b != BUF_NEW)
         SWAP(dg_cpu_tables(s)->layers.psi[a], dg_cpu_tables(s)->layers.psi[b]);
+    dg_swap_integrals(s, a, b);
 }
 
 static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
@@ -524,6 +483,7 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .reserve = reserve,
                                           .block = block,
                                           .stage = stage,
+                                          .integrate = dg_cpu_integrate,
                                           .copy = copy,
                                           .swap = swap,
                                           .exchange_begin = dg_cpu_exchange_begin,

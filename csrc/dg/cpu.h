@@ -64,6 +64,10 @@ static inline int64_t dg_cpu_place(const unda_solver *s, int64_t node, int64_t f
 /* view.c */
 unda_status dg_cpu_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
 
+/* points_cpu.c: after a step, the receivers that are due; before a stage, integrals. */
+unda_status dg_cpu_record_due(unda_solver *s, void *of);
+unda_status dg_cpu_integrate(unda_solver *s, const struct stage *stage);
+
 /* exchange_cpu.c */
 unda_status dg_cpu_join(unda_solver *const *part, int32_t num_part, int transport);
 unda_status dg_cpu_join_rank(unda_solver *part, const unda_ranks *ranks);

@@ -116,6 +116,7 @@ static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
     TRY(gpu_kernel_get(&t->gather, t->state_module, "gather", 0));
     TRY(gpu_kernel_get(&t->traces, t->state_module, "traces", 0));
     TRY(gpu_kernel_get(&t->record, t->state_module, "record", 0));
+    TRY(gpu_kernel_get(&t->integrate, t->state_module, "integrate", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->state_module, "find_bad", 0));
     TRY(gpu_kernel_get(&t->advance, t->state_module, "advance", 0));
     s->compile_seconds += clock_seconds() - begin;
@@ -263,6 +264,8 @@ static void swap(unda_solver *s, int a, int b)
     buffer[a] = buffer[b];
     buffer[b] = kept;
     layer_swap(s, a, b);
+    if (a != BUF_Q)
+        SWAP(tables(s)->integrals[a], tables(s)->integrals[b]);
 }
 
 /* ---- steps ---- */
@@ -465,6 +468,7 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .reserve = points_reserve,
                                            .block = block,
                                            .stage = stage,
+                                           .integrate = points_integrate,
                                            .copy = state_copy,
                                            .swap = swap,
                                            .exchange_begin = cuda_exchange_begin,

@@ -59,7 +59,8 @@ struct dg_cuda {
     struct gpu_event *order; /* of a part: between its stream and the first part's (cuda_team.c) */
     struct gpu_blas *blas;   /* of a kernel that needs it */
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
-    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, find_bad, advance;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, integrate, find_bad,
+        advance;
     struct plan plan;
     struct resident resident;
     int64_t num_block;
@@ -71,7 +72,9 @@ struct dg_cuda {
     struct gpu_pool lists; /* sources, incident waves, receivers */
     gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
     gpu_ptr channel, channel_elem, channel_weight;
-    int num_channel;
+    int num_channel, num_place;
+    gpu_ptr place;              /* of integrals over time, all groups' in turn */
+    gpu_ptr integrals[NUM_BUF]; /* [place]: as struct dg_points has them; NEW has none */
     struct cuda_record samples;
     struct gpu_pool room; /* of a call */
     gpu_ptr amplitude, exact;
@@ -129,9 +132,10 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
 unda_status points_list(unda_solver *s);
 unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
-unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
-unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
-unda_status points_fetch(unda_solver *s);                   /* after the last */
+unda_status points_begin(unda_solver *s);                                /* before the first step of a call */
+unda_status points_integrate(unda_solver *s, const struct stage *stage); /* before each stage */
+unda_status points_launch_record(unda_solver *s, void *of);              /* after each step */
+unda_status points_fetch(unda_solver *s);                                /* after the last */
 struct record_args points_record_args(const unda_solver *s);
 void points_free(unda_solver *s);
 

@@ -39,24 +39,105 @@ static int64_t num_row(const struct dg_points *p)
     return p->rows.num * p->rows.num_weight;
 }
 
-/* Channels of group g, whose rows begin at `row`. */
-static void fill_channels(const struct dg_points *p, int32_t g, int64_t row, struct record_channel *channel)
+/* Channels of group g, whose rows begin at `row` and integrals at `place`. */
+static void fill_channels(const struct dg_points *p, int32_t g, int64_t row, int64_t place,
+                          struct record_channel *channel)
 {
     for (int64_t i = 0; i < p->num_point; i++)
-        for (int32_t f = 0; f < p->num_field; f++)
-            *channel++ =
+        for (int32_t f = 0; f < p->num_field; f++, channel++) {
+            *channel =
                 (struct record_channel){.row = row + p->first[i] * p->rows.num_weight + p->derivative[f],
                                         .offset = i * p->num_field + f,
                                         .num_row = (int)(p->first[i + 1] - p->first[i]),
                                         .skip = p->rows.num_weight,
                                         .field = p->field[f],
                                         .group = g};
+            if (p->integral[f] < 0)
+                continue;
+            channel->row = place + p->first[i] * p->num_integral + p->integral[f];
+            channel->skip = p->num_integral;
+            channel->field = -1;
+        }
 }
+
+/* ---- integrals over time ---- */
+
+/* Places of all groups, with zeros. */
+static unda_status list_integrals(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    SCRATCH struct integral_place *places = NULL;
+    int64_t row = 0, num = 0;
+    TRY(array_try(&places, t->num_place, sizeof *places, "receivers"));
+    for (int32_t g = 0; g < s->num_group; g++) {
+        const struct dg_points *p = s->groups[g]->points;
+        for (int64_t i = 0; i < dg_num_place(p); i++) {
+            int32_t f = p->integrand[i % p->num_integral];
+            places[num++] = (struct integral_place){.row = row + i / p->num_integral * p->rows.num_weight +
+                                                           p->derivative[f],
+                                                    .field = p->field[f]};
+        }
+        row += num_row(p);
+    }
+    TRY(gpu_pool_copy(&t->lists, t->stream, &t->place, places, (int64_t)sizeof *places * num, "receivers"));
+    for (int i = 0; i < NUM_BUF; i++)
+        TRY(gpu_pool_alloc(&t->lists, t->gpu, &t->integrals[i], 8 * num, "integrals"));
+    return UNDA_OK;
+}
+
+/* Those of a buffer: between calls the groups have them, during a call the device. AB3 alone needs more than the integrals
+ * after a step. */
+static unda_status move_integrals(unda_solver *s, int buffer, bool out)
+{
+    struct dg_cuda *t = tables(s);
+    SCRATCH double *all = NULL;
+    int64_t at = 0, bytes = 8 * (int64_t)t->num_place;
+    if (bytes == 0 || (buffer != BUF_Q && s->options.integrator != UNDA_AB3))
+        return UNDA_OK;
+    TRY(array_try(&all, t->num_place, sizeof *all, "integrals"));
+    if (out)
+        TRY(gpu_download(t->stream, all, t->integrals[buffer], bytes));
+    for (int32_t g = 0; g < s->num_group; g++) {
+        struct dg_points *p = s->groups[g]->points;
+        double *here = p->integrals[buffer];
+        memcpy(out ? here : all + at, out ? all + at : here, sizeof *all * (size_t)dg_num_place(p));
+        at += dg_num_place(p);
+    }
+    return out ? UNDA_OK : gpu_upload(t->stream, t->integrals[buffer], all, bytes);
+}
+
+static unda_status move_all_integrals(unda_solver *s, bool out)
+{
+    TRY(move_integrals(s, BUF_Q, out));
+    TRY(move_integrals(s, BUF_R, out));
+    return move_integrals(s, BUF_R1, out);
+}
+
+unda_status points_integrate(unda_solver *s, const struct stage *stage)
+{
+    struct dg_cuda *t = tables(s);
+    if (t->num_place == 0)
+        return UNDA_OK;
+    struct integral_args a = dg_integral_args(s, stage);
+    a.q = POINTER(t->buffer[BUF_Q]);
+    a.weight = POINTER(t->channel_weight);
+    a.elem = POINTER(t->channel_elem);
+    a.place = POINTER(t->place);
+    a.u = POINTER(t->integrals[BUF_Q]);
+    a.r = POINTER(t->integrals[stage->r]);
+    a.r1 = POINTER(t->integrals[BUF_R1]);
+    a.total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node;
+    a.num_place = t->num_place;
+    struct gpu_shape shape = gpu_threads((int64_t)t->num_place * 32);
+    return gpu_launch(&t->integrate, t->stream, &shape, &a, sizeof a);
+}
+
+/* ---- receivers ---- */
 
 static unda_status upload_channels(unda_solver *s, int64_t rows)
 {
     struct dg_cuda *t = tables(s);
-    int64_t num_node = dg_tables(s)->space.num_node, channel = 0, row = 0;
+    int64_t num_node = dg_tables(s)->space.num_node, channel = 0, row = 0, place = 0;
     SCRATCH struct record_channel *channels = NULL;
     SCRATCH int64_t *elem = NULL;
     SCRATCH double *weight = NULL;
@@ -68,8 +149,9 @@ static unda_status upload_channels(unda_solver *s, int64_t rows)
         memcpy(weight + row * num_node, p->rows.weight, sizeof *weight * (size_t)(num_row(p) * num_node));
         for (int64_t k = 0; k < num_row(p); k++)
             elem[row + k] = p->rows.elem[k / p->rows.num_weight];
-        fill_channels(p, g, row, channels + channel);
+        fill_channels(p, g, row, place, channels + channel);
         channel += p->num_point * p->num_field;
+        place += dg_num_place(p);
         row += num_row(p);
     }
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel, channels, (int64_t)sizeof *channels * channel,
@@ -77,23 +159,29 @@ static unda_status upload_channels(unda_solver *s, int64_t rows)
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_elem, elem, 8 * rows, "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_weight, weight, 8 * rows * num_node, "receivers"));
     TRY(resident_list(s, elem, rows));
+    TRY(list_integrals(s));
     return cuda_record_list(s, &t->samples, t->gpu, &t->lists);
 }
 
 unda_status points_list(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
-    int64_t rows = 0, num_channel = 0;
+    int64_t rows = 0, num_channel = 0, num_place = 0;
     batches_free(t);
     gpu_pool_free(&t->lists);
     for (int32_t g = 0; g < s->num_group; g++) {
         rows += num_row(s->groups[g]->points);
         num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
+        num_place += dg_num_place(s->groups[g]->points);
     }
-    if (num_channel > INT32_MAX)
-        FAIL(UNDA_ERR_ARG, "receivers record %lld values, expected at most 2147483647",
-             (long long)num_channel);
+    if (num_channel > INT32_MAX || num_place > INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "receivers record %lld values and integrate %lld, expected at most 2147483647",
+             (long long)num_channel, (long long)num_place);
     t->num_channel = (int)num_channel;
+    t->num_place = (int)num_place;
+    if (num_place > 0 && t->resident.asked)
+        log_add(UNDA_LOG_WARNING,
+                "receivers integrate over time: steps go stage by stage, whatever resident is");
     TRY(upload_channels(s, rows));
     return list_sources(s);
 }
@@ -125,6 +213,7 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
 
 unda_status points_begin(unda_solver *s)
 {
+    TRY(move_all_integrals(s, false));
     return cuda_record_begin(s, &tables(s)->samples, tables(s)->stream);
 }
 
@@ -138,6 +227,7 @@ struct record_args points_record_args(const unda_solver *s)
                                 .group = POINTER(t->samples.group),
                                 .out = POINTER(t->samples.out),
                                 .clock = POINTER(t->clock),
+                                .integral = POINTER(t->integrals[BUF_Q]),
                                 .step = (int)(s->step - t->base_step),
                                 .num_channel = t->num_channel,
                                 .num_node = dg_tables(s)->space.num_node,
@@ -159,6 +249,7 @@ unda_status points_launch_record(unda_solver *s, void *of)
 
 unda_status points_fetch(unda_solver *s)
 {
+    TRY(move_all_integrals(s, true));
     return cuda_record_fetch(s, &tables(s)->samples, tables(s)->stream);
 }
 

@@ -395,6 +395,8 @@ bool resident_takes(const unda_solver *s, int64_t num_step)
 {
     const struct resident *r = &tables(s)->resident;
     const struct integration *in = &dg_tables(s)->integration;
+    if (tables(s)->num_place > 0) /* integrals are taken between stages */
+        return false;
     return r->most_step > 1 && r->module && num_step >= least(r) && in->num_valid == in->kind->num_level;
 }
 

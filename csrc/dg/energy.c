@@ -29,8 +29,8 @@ static void add_place(const unda_solver *s, const struct dg_points *p, int64_t p
     int num_field = dg_tables(s)->physics->num_field;
     for (int32_t f = 0; f < p->num_field; f++) {
         const double *weight = receiver_weight(s, p, place, f);
-        double value = 0;
-        for (int n = 0; n < dg_tables(s)->space.num_node; n++)
+        double value = p->integral[f] < 0 ? 0 : p->integrals[BUF_Q][place * p->num_integral + p->integral[f]];
+        for (int n = 0; n < dg_tables(s)->space.num_node && p->integral[f] < 0; n++)
             value += weight[n] * q[n * num_field + p->field[f]];
         values[f] += value;
     }

@@ -190,6 +190,24 @@ static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
     return UNDA_OK;
 }
 
+static int64_t num_integral(const void *points)
+{
+    return dg_num_place(points);
+}
+
+static unda_status begin_integrals(unda_solver *s, void *points)
+{
+    return dg_begin_integrals(s, points, &dg_tables(s)->integration);
+}
+
+static unda_status move_integrals(unda_solver *s, void *points, double *out, const double *in)
+{
+    const struct dg_points *p = points;
+    (void)s;
+    dg_move_integrals(p, 0, 0, p->rows.num, p->rows.num, out, in);
+    return UNDA_OK;
+}
+
 static int64_t num_time(const unda_solver *s, int64_t num_step)
 {
     return integration_num_time(&dg_tables(s)->integration, num_step);
@@ -260,6 +278,10 @@ const struct method dg_method = {.name = "DG",
                                  .points_new = dg_points_new,
                                  .points_free = dg_rows_free,
                                  .sample = dg_sample,
+                                 .num_integral = num_integral,
+                                 .begin_integrals = begin_integrals,
+                                 .move_integrals = move_integrals,
+                                 .keep_integrals = dg_keep_integrals,
                                  .energy = dg_energy,
                                  .keep = keep,
                                  .blown_up = blown_up,

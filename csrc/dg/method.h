@@ -91,10 +91,20 @@ struct dg_points {
     struct dg_rows rows;
     int64_t num_point;
     int32_t num_field;
-    int64_t *first;      /* [point + 1]: rows of each point */
-    int32_t *field;      /* [field]: of the state */
-    int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
+    int64_t *first;       /* [point + 1]: rows of each point */
+    int32_t *field;       /* [field]: of the state */
+    int32_t *derivative;  /* [field]: which weights, 0 the value, 1..3 along x, y, z */
+    int32_t *integral;    /* [field]: its number among those that are integrals over time, or -1 */
+    int32_t *integrand;   /* [num_integral]: the field that is the integral */
+    int32_t num_integral; /* integral.c */
+    /* [row][num_integral] each: BUF_Q the integrals, of the present state, BUF_NEW those of the last good one, the
+     * others what the buffers of that name are of the state. Between calls these are the engine's. */
+    double *integrals[NUM_BUF];
 };
+static inline int64_t dg_num_place(const struct dg_points *p)
+{
+    return p->rows.num * p->num_integral;
+}
 
 /* The weights that field f of a point takes in a row. */
 static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t row,
@@ -141,6 +151,17 @@ unda_status dg_points_check(const unda_solver *s, const unda_receivers *receiver
 unda_status dg_check_receivers(int64_t num_elem, int num_field, const unda_receivers *receivers);
 unda_status dg_check_source(int64_t num_elem, int num_field, const unda_source *source);
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
+
+/* integral.c: integrals of receivers over time: methods' entries, for the points of a solver with such an integration. */
+unda_status dg_begin_integrals(unda_solver *s, void *points, const struct integration *integration);
+void dg_keep_integrals(void *points, bool back);
+/* Place `from` here is place `to` of values [3][num_place][num_integral]; num of them, out or in. */
+void dg_move_integrals(const struct dg_points *p, int64_t from, int64_t to, int64_t num, int64_t num_place,
+                       double *out, const double *in);
+/* The numbers of a stage; the engine adds its arrays. */
+struct integral_args dg_integral_args(const unda_solver *s, const struct stage *stage);
+/* The arrays on the host change their roles, as buffers of the state do. */
+void dg_swap_integrals(const unda_solver *s, int a, int b);
 
 /* energy.c */
 unda_status dg_sample(unda_solver *s, const void *points, double *values);

@@ -184,8 +184,8 @@ unda_status dg_check_receivers(int64_t num_elem, int num_field, const unda_recei
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
                  (long long)r->elem[i], (long long)num_elem - 1);
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] < 0 || r->fields[i] >= 4 * num_field)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i], 4 * num_field - 1);
+        if (r->fields[i] < 0 || r->fields[i] >= 8 * num_field)
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i], 8 * num_field - 1);
     return UNDA_OK;
 }
 
@@ -202,11 +202,19 @@ unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *r
         p->first[i] = r->first ? r->first[i] : i;
     TRY(array_own(&p->rows.owned, &p->field, r->num_field, sizeof *p->field, "receiver fields"));
     TRY(array_own(&p->rows.owned, &p->derivative, r->num_field, sizeof *p->derivative, "receiver fields"));
+    TRY(array_own(&p->rows.owned, &p->integral, r->num_field, sizeof *p->integral, "receiver fields"));
+    TRY(array_own(&p->rows.owned, &p->integrand, r->num_field, sizeof *p->integrand, "receiver fields"));
     for (int32_t f = 0; f < r->num_field; f++) {
         p->field[f] = r->fields[f] % num_field;
-        p->derivative[f] = r->fields[f] / num_field;
+        p->derivative[f] = r->fields[f] / num_field % 4;
         num_weight = p->derivative[f] > 0 ? 4 : num_weight;
+        p->integral[f] = r->fields[f] < 4 * num_field ? -1 : p->num_integral;
+        if (p->integral[f] >= 0)
+            p->integrand[p->num_integral++] = f;
     }
+    for (int i = 0; i < NUM_BUF; i++)
+        TRY(array_own(&p->rows.owned, &p->integrals[i], receivers_num_cell(r) * p->num_integral,
+                      sizeof(double), "integrals"));
     TRY(rows_new(s, &p->rows, receivers_num_cell(r), r->elem, r->points, num_weight));
     for (int64_t i = 0; r->first && i < p->rows.num * num_weight * num_node; i++)
         p->rows.weight[i] *= r->weights[i / (num_weight * num_node)];

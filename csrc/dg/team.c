@@ -521,6 +521,14 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     return before ? stage_inner(team, stage) : UNDA_OK;
 }
 
+static unda_status integrate(unda_solver *s, const struct stage *stage)
+{
+    struct dg_team *team = dg_team_of(s);
+    for (int32_t p = 0; p < team->num_part; p++)
+        TRY(team->part[p]->engine->integrate(team->part[p], stage));
+    return UNDA_OK;
+}
+
 static unda_status copy(unda_solver *s, int to, int from)
 {
     struct dg_team *team = dg_team_of(s);
@@ -575,6 +583,7 @@ static const struct engine team_engine = {.name = "team",
                                           .reserve = reserve,
                                           .block = block,
                                           .stage = stage,
+                                          .integrate = integrate,
                                           .copy = copy,
                                           .swap = swap,
                                           .describe = describe,
@@ -601,6 +610,7 @@ static const struct engine rank_engine = {.name = "rank",
                                           .reserve = reserve,
                                           .block = block,
                                           .stage = stage,
+                                          .integrate = integrate,
                                           .copy = copy,
                                           .swap = swap,
                                           .describe = describe,
@@ -627,6 +637,10 @@ const struct method dg_team_method = {.name = "DG",
                                       .points_new = dg_team_points_new,
                                       .points_free = dg_team_points_free,
                                       .sample = dg_team_sample,
+                                      .num_integral = dg_team_num_integral,
+                                      .begin_integrals = dg_team_begin_integrals,
+                                      .move_integrals = dg_team_move_integrals,
+                                      .keep_integrals = dg_team_keep_integrals,
                                       .energy = dg_team_energy,
                                       .keep = keep,
                                       .blown_up = dg_team_blown_up,
@@ -657,6 +671,10 @@ const struct method dg_rank_method = {.name = "DG",
                                       .points_new = dg_team_points_new,
                                       .points_free = dg_team_points_free,
                                       .sample = dg_team_sample,
+                                      .num_integral = dg_team_num_integral,
+                                      .begin_integrals = dg_team_begin_integrals,
+                                      .move_integrals = dg_team_move_integrals,
+                                      .keep_integrals = dg_team_keep_integrals,
                                       .energy = dg_rank_energy,
                                       .keep = keep,
                                       .blown_up = dg_rank_blown_up,

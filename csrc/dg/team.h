@@ -64,6 +64,11 @@ unda_status dg_team_points_check(const unda_solver *s, const unda_receivers *rec
 unda_status dg_team_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void dg_team_points_free(void *points);
 unda_status dg_team_sample(unda_solver *s, const void *points, double *values);
+/* Integrals of receivers over time. */
+int64_t dg_team_num_integral(const void *points);
+unda_status dg_team_begin_integrals(unda_solver *s, void *points);
+unda_status dg_team_move_integrals(unda_solver *s, void *points, double *out, const double *in);
+void dg_team_keep_integrals(void *points, bool back);
 /* Gives each part its share of sources and receivers; takes it back. */
 unda_status dg_team_list(unda_solver *s);
 void dg_team_unlist(unda_solver *part);

@@ -90,6 +90,8 @@ struct team_share {
 struct team_points {
     int64_t num_point;
     int32_t num_field, num_part;
+    int32_t num_integral;     /* fields that are integrals over time */
+    int64_t *place;           /* [point + 1]: cells of each point */
     struct team_share *share; /* [part] */
     /* Points that several parts share: which, and the cells of each in order, by part and number there. */
     int64_t num_split;
@@ -246,6 +248,9 @@ unda_status dg_team_points_new(unda_solver *s, void **points, const unda_receive
     p->num_point = r->num_point;
     p->num_field = r->num_field;
     p->num_part = team->num_part;
+    TRY(array_own(&p->owned, &p->place, r->num_point + 1, sizeof *p->place, "receivers"));
+    for (int64_t i = 0; i <= r->num_point; i++)
+        p->place[i] = first_cell(r, i);
     TRY(array_own(&p->owned, &p->share, team->num_part, sizeof *p->share, "receivers"));
     TRY(list_split(team, p, r));
     TRY(array_own(&owned, &own.first, num + 1, sizeof *own.first, "receivers"));
@@ -254,6 +259,7 @@ unda_status dg_team_points_new(unda_solver *s, void **points, const unda_receive
     TRY(array_own(&owned, &own.weights, num, sizeof *own.weights, "receivers"));
     for (int32_t i = 0; i < team->num_part; i++)
         TRY(make_share(s, p, r, i, &own));
+    p->num_integral = ((struct dg_points *)p->share[0].points[0])->num_integral;
     return UNDA_OK;
 }
 
@@ -332,6 +338,57 @@ unda_status dg_team_sample(unda_solver *s, const void *points, double *values)
         for (int32_t f = 0; f < p->num_field; f++)
             values[p->split[i] * num_field + f] = add_up(p, 0, i, f);
     return UNDA_OK;
+}
+
+/* ---- integrals over time ---- */
+
+int64_t dg_team_num_integral(const void *points)
+{
+    const struct team_points *p = points;
+    return p->place[p->num_point] * p->num_integral;
+}
+
+unda_status dg_team_begin_integrals(unda_solver *s, void *points)
+{
+    struct dg_team *team = dg_team_of(s);
+    struct team_points *p = points;
+    for (int32_t i = 0; i < 2 * team->num_part; i++)
+        TRY(dg_begin_integrals(team->part[i / 2], p->share[i / 2].points[i % 2], &team->integration));
+    return UNDA_OK;
+}
+
+void dg_team_keep_integrals(void *points, bool back)
+{
+    struct team_points *p = points;
+    for (int32_t i = 0; i < 2 * p->num_part; i++)
+        dg_keep_integrals(p->share[i / 2].points[i % 2], back);
+}
+
+/* What the parts here have of all places. */
+static void move_shares(struct team_points *p, double *out, const double *in)
+{
+    int64_t all = p->place[p->num_point];
+    for (int32_t q = 0; q < p->num_part; q++) {
+        const struct dg_points *whole = p->share[q].points[0];
+        for (int64_t k = 0; k < whole->num_point; k++)
+            dg_move_integrals(whole, whole->first[k], p->place[p->share[q].point[k]],
+                              whole->first[k + 1] - whole->first[k], all, out, in);
+    }
+    for (int64_t i = 0; i < p->num_split; i++)
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
+            if (p->part[k] >= 0)
+                dg_move_integrals(p->share[p->part[k]].points[1], p->number[k],
+                                  p->place[p->split[i]] + k - p->first[i], 1, all, out, in);
+}
+
+unda_status dg_team_move_integrals(unda_solver *s, void *points, double *out, const double *in)
+{
+    const struct dg_team *team = dg_team_of(s);
+    int64_t num = 3 * dg_team_num_integral(points);
+    if (out)
+        clear(team, out, num, sizeof *out);
+    move_shares(points, out, in);
+    return out ? unite(team, out, num, sizeof *out) : UNDA_OK;
 }
 
 /* ---- in the parts' solvers ---- */

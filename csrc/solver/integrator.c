@@ -46,6 +46,7 @@ void integration_times(const unda_solver *s, const struct integration *in, int64
 
 unda_status integration_stage(unda_solver *s, const struct integration *in, const struct stage *stage)
 {
+    TRY(s->engine->integrate(s, stage));
     return s->engine->stage(s, stage, 0, in->num_elem);
 }
 

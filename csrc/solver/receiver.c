@@ -38,6 +38,17 @@ void receivers_advance(unda_solver *s)
         s->groups[i]->held += receiver_num_since(s->groups[i], s->begin, s->step);
 }
 
+static unda_status begin_integrals(unda_solver *s, struct receiver_group *group)
+{
+    return s->method->begin_integrals ? s->method->begin_integrals(s, group->points) : UNDA_OK;
+}
+
+void receivers_keep(unda_solver *s, bool back)
+{
+    for (int32_t i = 0; i < s->num_group && s->method->keep_integrals; i++)
+        s->method->keep_integrals(s->groups[i]->points, back);
+}
+
 /* A sample of a group at once, outside a run. */
 static unda_status record(unda_solver *s, struct receiver_group *group)
 {
@@ -96,6 +107,7 @@ static unda_status fill(unda_solver *s, struct receiver_group *group, const unda
     group->first = s->step;
     TRY(s->method->points_new(s, &group->points, r));
     TRY(reserve(s, group));
+    TRY(begin_integrals(s, group));
     return record(s, group);
 }
 
@@ -135,12 +147,14 @@ static int64_t num_before(const struct receiver_group *group, int64_t step)
     return step > group->first ? (step - group->first - 1) / group->every + 1 : 0;
 }
 
-void receivers_set_clock(unda_solver *s)
+unda_status receivers_set_clock(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_group; i++) {
         s->groups[i]->held = 0;
         s->groups[i]->taken = num_before(s->groups[i], s->step + 1);
+        TRY(begin_integrals(s, s->groups[i]));
     }
+    return UNDA_OK;
 }
 
 static void drop(struct receiver_group *group, int64_t num, size_t bytes)
@@ -189,7 +203,46 @@ unda_status unda_solver_record(unda_solver *s, int32_t index)
     TRY(find(s, index, &group));
     group->first = s->step;
     group->held = group->taken = 0;
+    TRY(begin_integrals(s, group));
     return record(s, group);
+}
+
+/* Values of integrals that a group has. */
+static int64_t num_integral(const unda_solver *s, const struct receiver_group *group)
+{
+    return s->method->num_integral ? 3 * s->method->num_integral(group->points) : 0;
+}
+
+unda_status unda_solver_read_integrals(unda_solver *s, int32_t index, double *values, int64_t *num_value)
+{
+    struct receiver_group *group = NULL;
+    if (!num_value)
+        FAIL(UNDA_ERR_ARG, "num_value is NULL");
+    ENTER(s);
+    TRY(find(s, index, &group));
+    *num_value = num_integral(s, group);
+    return values && *num_value ? s->method->move_integrals(s, group->points, values, NULL) : UNDA_OK;
+}
+
+unda_status unda_solver_write_integrals(unda_solver *s, int32_t index, const double *values,
+                                        int64_t num_value)
+{
+    struct receiver_group *group = NULL;
+    if (!values)
+        FAIL(UNDA_ERR_ARG, "values is NULL");
+    ENTER(s);
+    TRY(find(s, index, &group));
+    int64_t num = num_integral(s, group);
+    if (num_value != num)
+        FAIL(UNDA_ERR_ARG, "num_value is %lld, expected %lld: three for each integral over time at a place",
+             (long long)num_value, (long long)num);
+    return num ? s->method->move_integrals(s, group->points, NULL, values) : UNDA_OK;
+}
+
+static unda_status no_integrals_now(void)
+{
+    FAIL(UNDA_ERR_ARG, "fields of unda_receivers has an integral over time, expected values or derivatives: "
+                       "those are of receivers that are added");
 }
 
 unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, double *values)
@@ -201,6 +254,8 @@ unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, 
     unda_status status = check(s, receivers);
     if (status == UNDA_OK)
         status = s->method->points_new(s, &points, receivers);
+    if (status == UNDA_OK && s->method->num_integral && s->method->num_integral(points) > 0)
+        status = no_integrals_now();
     if (status == UNDA_OK)
         status = s->method->sample(s, points, values);
     s->method->points_free(points);

@@ -356,8 +356,7 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
         s->method->set_history(s, history);
     s->have_good = false;
     s->blowup = (unda_blowup){0};
-    receivers_set_clock(s);
-    return UNDA_OK;
+    return receivers_set_clock(s);
 }
 
 /* ---- running ---- */
@@ -453,11 +452,14 @@ static unda_status check_finite(unda_solver *s)
     if (bad < 0) {
         s->have_good = true;
         s->good_step = s->step;
+        receivers_keep(s, false);
         return s->method->keep ? s->method->keep(s) : UNDA_OK;
     }
     s->blowup = (unda_blowup){
         .size_bytes = sizeof s->blowup, .step = s->step, .last_good_step = s->good_step, .elem = -1};
     TRY(s->method->blown_up(s, bad, &s->blowup));
+    if (s->have_good)
+        receivers_keep(s, true);
     char place[40] = "";
     if (s->blowup.elem >= 0)
         snprintf(place, sizeof place, ", %s %lld", s->method->on_mesh ? "element" : "node",

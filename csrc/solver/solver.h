@@ -54,6 +54,8 @@ struct engine {
      * [begin, end), whole blocks of so many elements; the last block may have fewer. */
     int64_t (*block)(const unda_solver *s);
     unda_status (*stage)(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end);
+    /* Before a stage: integrals of receivers over time, from the state. */
+    unda_status (*integrate)(unda_solver *s, const struct stage *stage);
     unda_status (*copy)(unda_solver *s, int to, int from);
     void (*swap)(unda_solver *s, int a, int b);
     /* Of a part of a mesh (exchange.h): sends what other parts need of the present state; waits for what this one needs of
@@ -120,6 +122,13 @@ struct method {
     void (*points_free)(void *points);
     /* Values of points now, [point][field]. */
     unda_status (*sample)(unda_solver *s, const void *points, double *values);
+    /* Integrals over time that points have (unda_solver_read_integrals); NULL: no method's points have any. Their number, at
+     * all places; they are 0 at the present step, whose history the solver has; moved to `out`, or from `in`; kept while
+     * the state is good, or put back. */
+    int64_t (*num_integral)(const void *points);
+    unda_status (*begin_integrals)(unda_solver *s, void *points);
+    unda_status (*move_integrals)(unda_solver *s, void *points, double *out, const double *in);
+    void (*keep_integrals)(void *points, bool back);
     unda_status (*energy)(unda_solver *s, double *energy);
     /* The state is finite: stores what is to be restored after a blow-up. */
     unda_status (*keep)(unda_solver *s); /* may be NULL */
@@ -218,8 +227,11 @@ unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
 /* Samples that a group has had from step `begin` to `step`. */
 int64_t receiver_num_since(const struct receiver_group *group, int64_t begin, int64_t step);
-void receivers_advance(unda_solver *s);   /* samples of the present call are held from now on */
-void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
+void receivers_advance(unda_solver *s); /* samples of the present call are held from now on */
+unda_status
+receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
+/* Integrals of receivers when the state is found good; back: when it is what it was then. */
+void receivers_keep(unda_solver *s, bool back);
 static inline int64_t source_count(const unda_source *given)
 {
     return given->first ? given->num_source : 1;

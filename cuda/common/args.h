@@ -71,10 +71,10 @@ SIZE_IS(dg_resident_args, 400);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {
-    long long row;     /* the first of them ... */
+    long long row;     /* the first of them, or of its integrals ... */
     long long offset;  /* within a sample of its group */
-    int num_row, skip; /* ... so many, so many rows apart */
-    int field;         /* of the state */
+    int num_row, skip; /* ... so many, so many apart */
+    int field;         /* of the state; -1: an integral over time */
     int group;
 };
 SIZE_IS(record_channel, 32);
@@ -101,8 +101,32 @@ struct record_args {
     int num_channel, num_node, num_field;
     long long total;  /* nodes of the state */
     long long q_step; /* row y of blocks records step number step + y, from a state so many reals beyond q */
+    const double *integral;
 };
-SIZE_IS(record_args, 88);
+SIZE_IS(record_args, 96);
+
+/* A value at a place whose integral over time is kept. */
+struct integral_place {
+    long long row; /* of weights */
+    int field;     /* of the state */
+    int unused;
+};
+SIZE_IS(integral_place, 16);
+
+/* A stage of integrals at places: one warp each (common/integral.h). */
+struct integral_args {
+    const void *q;         /* a state (cuda/layout), before the stage */
+    const void *weight;    /* [row][node], float64 */
+    const long long *elem; /* [row] */
+    const struct integral_place *place;
+    double *u, *r;    /* [place] */
+    const double *r1; /* [place]: AB3 */
+    double a, b, dt, c0, c1, c2;
+    long long total; /* nodes of the state */
+    int update;
+    int num_place, num_node, num_field;
+};
+SIZE_IS(integral_args, 128);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {

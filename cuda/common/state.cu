@@ -1,7 +1,9 @@
 /* state.cu: moving and checking states: gather and scatter elements, traces at cut faces, receivers, finite check, clocks.
  * One thread per value, or one warp per receiver channel; limited by latency or by one read of the state.
  * Defines: REAL, LAYOUT. */
+#define DEVICE static __device__ __forceinline__
 #include "common/args.h"
+#include "common/integral.h"
 #include LAYOUT
 
 /* elements[i] <-> packed[i], num_value = num_node num_field reals each. */
@@ -18,7 +20,19 @@ extern "C" __global__ void gather(const __grid_constant__ gather_args a)
         ((REAL *)a.packed)[i] = ((const REAL *)a.state)[at];
 }
 
-/* One warp a channel; lanes take turns over the nodes, then a fixed tree of sums: the same bits each time. */
+/* A value in an element: lanes take turns over the nodes, then a fixed tree of sums: the same bits each time. Lane 0 has it. */
+DEVICE double weigh(const double *weight, const REAL *q, long long total, int num_field, int num_node,
+                    long long elem, int field)
+{
+    double value = 0;
+    for (int n = threadIdx.x % 32; n < num_node; n += 32)
+        value += weight[n] * (double)q[state_index(total, num_field, num_node, elem, n, field)];
+    for (int offset = 16; offset > 0; offset /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, offset);
+    return value;
+}
+
+/* One warp a channel. */
 extern "C" __global__ void record(const __grid_constant__ record_args a)
 {
     int channel = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
@@ -32,14 +46,10 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     const REAL *q = (const REAL *)a.q + blockIdx.y * a.q_step;
     double sum = 0; /* of the sums of its elements, so that others may add some of these up */
     for (int part = 0; part < c.num_row; part++) {
-        long long row = c.row + (long long)part * c.skip, elem = a.elem[row];
-        const double *weight = (const double *)a.weight + row * a.num_node;
-        double value = 0;
-        for (int n = lane; n < a.num_node; n += 32)
-            value += weight[n] * (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, c.field)];
-        for (int offset = 16; offset > 0; offset /= 2)
-            value += __shfl_down_sync(0xffffffffu, value, offset);
-        sum += value;
+        long long row = c.row + (long long)part * c.skip;
+        sum += c.field < 0 ? a.integral[row]
+                           : weigh((const double *)a.weight + row * a.num_node, q, a.total, a.num_field,
+                                   a.num_node, a.elem[row], c.field);
     }
     if (lane != 0)
         return;
@@ -55,6 +65,19 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     words.whole = sum;
     out[2 * c.offset] = words.half[0];
     out[2 * c.offset + 1] = words.half[1];
+}
+
+/* Before a stage: one warp a place. */
+extern "C" __global__ void integrate(const __grid_constant__ integral_args a)
+{
+    int i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+    if (i >= a.num_place)
+        return;
+    const integral_place p = a.place[i];
+    double value = weigh((const double *)a.weight + p.row * a.num_node, (const REAL *)a.q, a.total,
+                         a.num_field, a.num_node, a.elem[p.row], p.field);
+    if (threadIdx.x % 32 == 0)
+        integral_advance(&a, i, value);
 }
 
 /* One thread a value, so that a warp writes what stands side by side: it may go over a link to another device. */

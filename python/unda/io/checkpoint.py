@@ -37,6 +37,7 @@ def save(sim: Any, path: Any) -> None:
     part = _METHODS[sim.config["method"]]
     history = new("int32_t *")
     sim._solver.call(lib.unda_solver_get_history, history)
+    integrals = [sim._solver.read_integrals(i) for i in range(len(sim.receivers))]
     waves = [wave for wave, *_ in sim._solver.waves]
     about, kept = monitors.describe(sim)
     header = {
@@ -49,7 +50,10 @@ def save(sim: Any, path: Any) -> None:
         file.attrs["simulation"] = json.dumps(header)
         part.put(file, sim, history[0])
         for i, receivers in enumerate(sim.receivers):
-            put_receivers(file.create_group(f"receivers/{i}"), receivers)
+            group = file.create_group(f"receivers/{i}")
+            put_receivers(group, receivers)
+            if len(integrals[i]):
+                group["integrals"] = integrals[i]
         monitors.put(file, kept)
 
     if sim.ranks is None or sim.ranks.rank == 0:
@@ -151,6 +155,7 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
         if one.get("type") == "PlaneWave":
             sim.add_source(PlaneWave.from_config(one))
     groups = _hdf.child(file, "receivers") if "receivers" in file else ()
+    integrals = []
     for i in range(len(groups)):
         saved = get_receivers(_hdf.child(groups, str(i)), sim.dtype)
         fits = saved._next - saved.every <= step < saved._next
@@ -170,6 +175,8 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
             )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
+        expected = sim._solver.read_integrals(i).shape
+        integrals.append(_hdf.array(groups[str(i)], "integrals", np.float64, expected) if expected[0] else [])
         if made._integral is not None and saved._integral is not None:
             made._integral.state = saved._integral.state
     for name, (number, shape) in part.arrays(sim, history).items():
@@ -177,6 +184,8 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
             sim._solver.write(number, first, rows)
     part.settle(sim)
     sim._solver.call(lib.unda_solver_set_clock, start, step, history)
+    for i, values in enumerate(integrals):
+        sim._solver.write_integrals(i, values)
     monitors.restore(
         file, sim, header.get("monitors", []), step
     )  # files from before monitors have no such entry

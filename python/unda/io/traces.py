@@ -24,8 +24,8 @@ def put_receivers(group: Any, receivers: Receivers) -> None:
         "side": receivers.side, "fibre": receivers.fibre,
     }  # fmt: skip
     if (integral := receivers._integral) is not None:
-        about["next"], group["integral"], group["integrand"] = integral.state
-        about["integrated"], about["middle"] = integral.names, integral.middle
+        about["next"], group["integral"] = integral.state
+        about["integrated"] = integral.names
     group.attrs["receivers"] = json.dumps(about)
     group["points"] = receivers.points
     group["samples"] = receivers._all()
@@ -39,8 +39,7 @@ def get_receivers(group: Any, dtype: Any) -> Receivers:
     every, dt = _hdf.entry(about, "every", int, 1, 2**31 - 1), _hdf.entry(about, "dt", float)
     integral = None
     if "integrated" in about:
-        names, middle = _hdf.entry(about, "integrated", list), _hdf.entry(about, "middle", bool)
-        integral = Integral(fields, names, every, dt, middle)
+        integral = Integral(fields, _hdf.entry(about, "integrated", list), every, dt)
     receivers = Receivers(
         points, fields, units=_hdf.entry(about, "units", dict),
         every=every, dt=dt, dtype=np.dtype(dtype), config=about.get("config", {}),
@@ -50,11 +49,9 @@ def get_receivers(group: Any, dtype: Any) -> Receivers:
     receivers.clear(_hdf.entry(about, "t0", float), _hdf.entry(about, "step", int, 0, MOST_STEPS))
     receivers.put(0, _hdf.array(group, "samples", dtype, (None, len(points), len(fields))))
     if integral is not None:
-        shape = len(points), len(integral.names)
         integral.state = (
             _hdf.entry(about, "next", int, 0, MOST_STEPS + 1),
-            _hdf.array(group, "integral", np.float64, shape),
-            _hdf.array(group, "integrand", np.float64, (3, *shape)),
+            _hdf.array(group, "integral", np.float64, (len(points), len(integral.names))),
         )
     return receivers
 

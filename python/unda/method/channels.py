@@ -17,6 +17,7 @@ from ..problem.medium import Derived, Medium
 #: Names that stand for several.
 _TOGETHER = {"displacement": ("ux", "uy", "uz"), "strain": ("exx", "eyy", "ezz", "eyz", "exz", "exy")}
 Term = tuple[Any, str, int]
+_INTEGRAL = 4  # added to a derivative: its integral over time, as unda_receivers numbers them
 
 
 def single_names(names: Any) -> Any:
@@ -41,6 +42,13 @@ def terms_at(quantity: Derived, material: Callable[[], np.ndarray] | None) -> tu
     return tuple((factor, field, d) for factor, (_, field, d) in zip(factors, quantity.terms, strict=True))
 
 
+def _of_library(quantity: Derived) -> Derived:
+    """Return a quantity whose terms the library integrates, where it is an integral."""
+    if not quantity.integrated:
+        return quantity
+    return quantity._replace(terms=tuple((a, field, d + _INTEGRAL) for a, field, d in quantity.terms))
+
+
 class Channels:
     """What receivers record: fields as the library samples them, and quantities computed from these.
 
@@ -51,24 +59,38 @@ class Channels:
         Fields and derived ones; all fields if omitted.
     material : callable, optional
         Gives the parameters of the medium at the points, (num_point, num_parameter).
+    integrates : bool
+        The library integrates over time (csrc/dg/integral.c); else `Integral` does.
 
     Attributes
     ----------
     names : tuple of str
+    integrals : tuple of str
+        Those that are integrals over time.
     integrated : tuple of str
-        Those of which the integral over time is recorded.
+        Those of which are integrated here.
+    num_integral : int
+        How many integrals the library has at a place.
     numbers : ndarray of int32
         Fields and derivatives as the library numbers them: unda_receivers.
     """
 
+    integrals: tuple[str, ...] = ()
     integrated: tuple[str, ...] = ()
+    num_integral = 0
 
     def __init__(
-        self, medium: Medium, names: Any = None, material: Callable[[], np.ndarray] | None = None
-    ) -> None:
+        self, medium: Medium, names: Any = None, material: Callable[[], np.ndarray] | None = None,
+        integrates: bool = False,
+    ) -> None:  # fmt: skip
         made = {**medium.derived, **medium.motions}
         usual = medium.fields if names is None else names
+        if integrates:
+            made = {name: _of_library(one) for name, one in made.items()}
         self._settle(usual, made, (*medium.traces, *medium.motions), material)
+        if integrates:
+            self.integrated = ()
+        self.num_integral = sum(d >= _INTEGRAL for _, d in self._column)
         numbers = [d * len(medium.fields) + medium.fields.index(field) for field, d in self._column]
         self._number(numbers)
 
@@ -78,7 +100,8 @@ class Channels:
     ) -> None:  # fmt: skip
         """Take names among those that are known; of those in `made` the terms."""
         self.names = field_names(single_names(names), known)
-        self.integrated = tuple(name for name in self.names if name in made and made[name].integrated)
+        self.integrals = tuple(name for name in self.names if name in made and made[name].integrated)
+        self.integrated = self.integrals
         self._plain = [name not in made for name in self.names]
         self._terms = [
             terms_at(made[name], material) if name in made else ((1.0, name, 0),) for name in self.names

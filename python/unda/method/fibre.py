@@ -90,7 +90,7 @@ class Fibre:
 
 
 class FibreChannels(Channels):
-    """What a fibre takes: v at the ends of its pieces, of SEM also u, which others integrate.
+    """What a fibre takes: v at the ends of its pieces, and u where the library has it or integrates it.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class FibreChannels(Channels):
     make : callable
         Gives the channels of names of fields at the ends of pieces.
     has_displacement : bool
-        Whether u is a field.
+        Whether the library has u; else the rate is integrated.
     """
 
     def __init__(self, fibre: Fibre, names: Iterable[str] | None, make: Any, has_displacement: bool) -> None:
@@ -111,6 +111,7 @@ class FibreChannels(Channels):
         self._fields = dict.fromkeys(self._kinds)
         self._inner: Channels = make([kind + axis for kind in self._fields for axis in _AXES])
         self.numbers, self.members = self._inner.numbers, self._inner.members
+        self.num_integral = self._inner.num_integral
         self.integrated = tuple(name for name in self.names if name == "strain" and not has_displacement)
 
     def combine(self, samples: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ class MeshPoints(Points):
     """
 
     no_waves = ""
+    integrates = True
 
     def __init__(
         self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int

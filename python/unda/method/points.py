@@ -31,6 +31,7 @@ class Points:
 
     has_outer = False  # whether boundaries have outer values
     no_waves: ClassVar[str] = ""  # why there are no plane waves; empty where they are taken
+    integrates = False  # whether the library integrates samples over time
     value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 
@@ -66,7 +67,7 @@ class Points:
 
     def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
         """Return what receivers of these fields take at points that stand where `place` says."""
-        return Channels(self.medium, fields, lambda: self.at_points(placed))
+        return Channels(self.medium, fields, lambda: self.at_points(placed), self.integrates)
 
     def at_points(self, placed: dict[str, Any]) -> np.ndarray:
         """Return the parameters of the medium (num_point, num_parameter) at points of `place`."""

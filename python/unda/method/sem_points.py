@@ -27,6 +27,7 @@ class SemPoints(MeshPoints):
     """Where sources and receivers of SEM stand, and what they are there; see `MeshPoints`."""
 
     no_waves = "SEM takes no incident waves; start from a wave: sim.set(unda.exact.plane_wave(..))"
+    integrates = False  # displacements are fields
     fields: SemFields
     _floating: frozenset[int] = frozenset()  # ids of forces in fluids
 

@@ -160,9 +160,9 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
     def _of_state(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
         """Return the channels of fields that a state has; raise if one is an integral over time."""
         channels = self._points.channels(fields, placed)
-        if channels.integrated:
+        if channels.integrals:
             raise ArgumentError(
-                f"{list(channels.integrated)} are integrals over time, which receivers record"
+                f"{list(channels.integrals)} are integrals over time, which receivers record"
             )
         return channels
 

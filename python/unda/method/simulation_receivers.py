@@ -98,9 +98,9 @@ class SimulationReceivers(SimulationBase):
             of each point: of one order less than the fields. All fields if omitted.
 
             "displacement", or one of "ux", "uy", "uz" [m]: the integral of v since the receivers were added
-            or the state was set, of every step, however many there are between samples. On staggered grids it
-            is that of the scheme itself; `SEM` steps displacements, and gives these; of `DG` it has order 4
-            in dt, like the steps.
+            or the state was set, of every step, however many there are between samples, and exact to the
+            scheme: staggered grids have u(t + dt) = u(t) + dt v(t + dt/2), `SEM` steps displacements, and
+            `DG` integrates u' = v at the points with the stages of its steps, as if u were a field.
 
             "strain", or one of "exx", "eyy", "ezz", "eyz", "exz", "exy", in solids: from the stress, by the
             compliance of the medium at the point; on a grid that of the nearest node. Shear strains are those
@@ -203,7 +203,7 @@ class SimulationReceivers(SimulationBase):
         """Return the points of a fibre, its channels, and where the library samples for these."""
         fibre = Fibre(path, gauge, spacing)
         _, placed = self._points.place(fibre.ends.reshape(-1, 3), "end of a gauge", None)
-        has_displacement = "ux" in self._points.traces
+        has_displacement = self._points.integrates or "ux" in self._points.traces
 
         def make(names: list[str]) -> Channels:
             return self._points.channels(names, placed)
@@ -225,7 +225,7 @@ class SimulationReceivers(SimulationBase):
             raise ArgumentError(f"name is {name!r}, expected a string")
         integral, lags = None, self._points.lags(self.dt)
         if channels.integrated:
-            integral = Integral(channels.names, channels.integrated, every, self.dt, bool(lags))
+            integral = Integral(channels.names, channels.integrated, every, self.dt)
         receivers = Receivers(
             array, channels.names, units={**self._points.units, **UNITS}, every=every, dt=self.dt,
             dtype=self.dtype, config=self.config, name=name, lags=channels.lags(lags), integral=integral,

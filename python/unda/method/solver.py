@@ -248,6 +248,19 @@ class Solver:
                     integral.state = state
         self.undrained = False
 
+    def read_integrals(self, i: int) -> np.ndarray:
+        """Return what receivers i need of their integrals over time to go on; see unda.h. Often nothing."""
+        num = new("int64_t *")
+        self.call(lib.unda_solver_read_integrals, i, _core.ffi.NULL, num)
+        values = np.zeros(num[0])
+        self.call(lib.unda_solver_read_integrals, i, _core.pointer(values, writable=True), num)
+        return values
+
+    def write_integrals(self, i: int, values: Any) -> None:
+        """Give receivers i what `read_integrals` gave."""
+        if len(values):
+            self.call(lib.unda_solver_write_integrals, i, _core.pointer(values), len(values))
+
     def record(self, t: float) -> None:
         """Start the clock and empty the receivers: the present state is that of time t, step 0."""
         self.changes += 1

@@ -1,0 +1,29 @@
+/* integral.h: a stage of the integral over time of what stands at a place, on both engines. u' = q is one more equation
+ * of the system that is stepped: it is updated as the state is, from q before the stage:
+ *
+ *     UPDATE_RHS   r <- q
+ *     UPDATE_LSRK  r <- a r + dt q,  u <- u + b r
+ *     UPDATE_AB3   u <- u + c0 q + c1 r1 + c2 r,  r <- q        c0, c1, c2 times dt [s]
+ *
+ * Next: csrc/dg/integral.c. */
+#ifndef UNDA_INTEGRAL_H
+#define UNDA_INTEGRAL_H
+
+#include "common/args.h"
+#include "common/index.h"
+
+/* Of place i, where the value is q. The first stage of a step takes nothing of r (a = 0), whatever is there. */
+DEVICE void integral_advance(const struct integral_args *s, long long i, double q)
+{
+    double *r = s->r + i;
+    if (s->update == UPDATE_LSRK) {
+        *r = s->a == 0 ? s->dt * q : s->a * *r + s->dt * q;
+        s->u[i] += s->b * *r;
+        return;
+    }
+    if (s->update == UPDATE_AB3)
+        s->u[i] += s->c0 * q + s->c1 * s->r1[i] + s->c2 * *r;
+    *r = q;
+}
+
+#endif
