@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import unda
 from cuda_device import prepare
 from monitor_cases import CASES, compare, grid_case, mesh_case, monitored, samples, sem_case
 
@@ -22,6 +23,10 @@ ON_DEVICE = {
     "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
     "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
     "staggered": (grid_case, {"scheme": "staggered"}, "vx"),
+    "staggered in vectors": (grid_case, {"scheme": "staggered", "shape": (24, 11, 16)}, "p"),
+    "scalar in vectors float64": (
+        grid_case, {"scheme": "scalar", "kernel": "step", "shape": (24, 11, 16), "dtype": "float64"}, "p"
+    ),
     "sem": (sem_case, {"degree": 2, "cells": (2, 2, 2)}, "p"),
     "sem solid float64": (
         sem_case, {"medium": "elastic", "dtype": "float64", "degree": 2, "assembly": "colors"}, "vy"
@@ -30,7 +35,7 @@ ON_DEVICE = {
 }  # fmt: skip
 
 
-SLOW = "tet nodes", "sem", "sem in parts"
+SLOW = "tet nodes", "sem", "sem in parts", "scalar in vectors float64"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,45 @@ def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
 def close_to(there, here):
     """Sums of atomic additions have no order: 19 steps of some ten float32 additions a node."""
     np.testing.assert_allclose(there, here, rtol=0, atol=19 * 10 * 2.0**-23 * np.abs(here).max())
+
+
+TILES = {
+    "order 4": (4, False, "rigid"),
+    "order 2, speeds of nodes": (2, True, "rigid"),
+    "order 8, in layers": (8, False, "absorbing"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "order 4")) for name in TILES]
+)
+def test_tiles_away_from_sides_take_samples_as_others(name):
+    """Several tiles of kernel step, some without sides, in and beside layers; rows in vectors, and not."""
+    order, varies, side = TILES[name]
+    shape = 30, 26, 140
+    c = 1.0 + 0.2 * np.random.default_rng(1).random(shape) if varies else 1.0
+    given = {"medium": unda.Acoustic(rho=1.0, c=c), "boundary": {"*": side, "zmin": "absorbing"}}
+    sim, alone = (
+        grid_case("scalar", shape=shape, order=order, kernel="step", device="cuda", **given) for _ in range(2)
+    )
+    parts = [None, ((0.13, 0.11, 0.33), (1.1, 0.7, 5.2))]
+    peaks = []
+    for kind, every in (("max", 1), ("min", 2), ("max", 3)):
+        peaks += [(kind, every, [sim.add_monitor("p", kind, every=every, region=part) for part in parts])]
+    most = [alone.get("p") for _ in peaks]
+    for step in range(1, 9):
+        alone.step(1)
+        for i, (kind, every, _) in enumerate(peaks):
+            if step % every == 0:
+                most[i] = {"max": np.maximum, "min": np.minimum}[kind](most[i], alone.get("p"))
+    sim.step(3)
+    sim.step(5)
+    for found, (_, _, (whole, part)) in zip(most, peaks, strict=True):
+        np.testing.assert_array_equal(whole.values, found)
+        inside = np.ix_(*(np.isin(a, b) for a, b in zip(whole.axes, part.axes, strict=True)))
+        np.testing.assert_array_equal(part.values, found[inside])
+        assert np.ptp(found) > 0
+    np.testing.assert_array_equal(sim.get("p"), alone.get("p"))
 
 
 #: Slabs of kernel diamond share planes.
