@@ -82,7 +82,7 @@ WAYS = {
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "one")) for name in WAYS]
 )
 def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
-    """Of u before a step, of v or a as it keeps them, of both where it ends; beside receivers, in two calls."""
+    """Of u before a step, of v or a as it keeps them, of both where it ends; beside receivers."""
     every = {"uz": 1, "vz": 2, "az": 3}
     options = {"medium": "elastic", "degree": 2, "cells": (2, 2, 2), "device": "cuda"} | WAYS[name]
     alone, sim = sem_case(**options), sem_case(**options)
