@@ -25,7 +25,7 @@ struct rows {
     int64_t *to;           /* [elem]: their numbers among the rows that users see */
     int64_t num_elem, num_node;
     int32_t kind, level, axis;
-    int32_t length; /* nodes of a row: ROW, or all nodes of a device where there are fewer */
+    int32_t length;        /* nodes of a row: ROW, or all nodes of a device where there are fewer */
     const int32_t *device; /* [node]: its number on the device; NULL: the same */
 };
 
@@ -150,7 +150,8 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
 void sem_monitor_ways(const unda_solver_options *options, struct monitor *m)
 {
     m->inside = true;
-    m->batch = monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
+    m->batch =
+        monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
 }
 
 unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -195,8 +196,7 @@ unda_status sem_cpu_monitor_take(const struct monitor *m, const struct monitor_p
                                  const struct monitor_sample *sample)
 {
     enum { AT_ONCE = 16 };
-    int32_t threads =
-        parallel_worth(piece->part->options.threads, monitor_num_value(piece), LEAST_SCALAR);
+    int32_t threads = parallel_worth(piece->part->options.threads, monitor_num_value(piece), LEAST_SCALAR);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < piece->num_row; i += AT_ONCE)
         take_rows(m, piece, sample, i, i + AT_ONCE < piece->num_row ? i + AT_ONCE : piece->num_row);

@@ -122,12 +122,19 @@ static unda_status add_held(const struct cuda_monitor *c, const struct monitor_s
     return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
 }
 
+gpu_ptr cuda_monitor_place(const struct monitor_piece *piece, const struct monitor_sample *sample)
+{
+    const struct cuda_monitor *c = piece->cuda;
+    int64_t held = sample->slot * monitor_num_value(piece) * piece->part->real_bytes;
+    return sample->slot < 0 ? c->sums : c->held + (gpu_ptr)held;
+}
+
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *a)
 {
     const struct cuda_monitor *c = piece->cuda;
     bool holds = sample->slot >= 0;
-    a->sums = POINTER(c->sums);
+    a->sums = POINTER(cuda_monitor_place(piece, sample));
     a->place = POINTER(c->place);
     a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
@@ -140,9 +147,7 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     const int64_t *place = piece->place;
     for (int axis = 0; axis < 3 && c->kind == MONITOR_OF_GRID; place += piece->num_axis[axis++])
         find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
-    if (holds)
-        a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
-    else if (sample->num == 0)
+    if (!holds && sample->num == 0)
         memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
     struct gpu_shape shape = shape_of(a, c->kind);
     if (holds || sample->num == 0)
@@ -152,9 +157,10 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     return sample->num ? add_held(c, sample, a) : UNDA_OK;
 }
 
-gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c)
+unda_status cuda_monitor_add_held(const struct monitor_piece *piece, const struct monitor_sample *sample)
 {
-    return c->sums;
+    struct monitor_args a = {.num = monitor_num_value(piece), .num_frequency = sample->num_frequency};
+    return sample->num ? add_held(piece->cuda, sample, &a) : UNDA_OK;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

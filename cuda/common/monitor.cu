@@ -109,7 +109,6 @@ extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_cons
                 take<1>(a, x, y);
 }
 
-
 #include "common/monitor_vectors.h"
 #elif KIND == MONITOR_OF_ROWS
 /* Beyond the last value a thread takes that again, and adds to nothing. */
@@ -177,7 +176,8 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
 template <class T> struct __align__(16) four {
     T v[MONITOR_HELD_VALUES];
 };
-template <bool VECTORS, class T> static __device__ __forceinline__ four<T> fetch(const T *from, long long left)
+template <bool VECTORS, class T>
+static __device__ __forceinline__ four<T> fetch(const T *from, long long left)
 {
     four<T> found = {};
     if (VECTORS)
@@ -203,7 +203,8 @@ static __device__ __forceinline__ void put(double *to, const four<double> &sum, 
 
 template <bool VECTORS> static __device__ __forceinline__ void add_held(const monitor_args &a)
 {
-    const long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * MONITOR_HELD_VALUES, left = a.num - i;
+    const long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * MONITOR_HELD_VALUES,
+                    left = a.num - i;
     const bool squares = a.statistic == MONITOR_SQUARES;
     const int wide = squares ? 1 : 2 * a.num_frequency;
     four<REAL> p[MONITOR_BATCH];

@@ -31,11 +31,12 @@ struct monitor_args {
         *earlier; /* of a grid: the field one sample before, which is taken first; NULL: is not. Held samples
                              * [num_held][x][y][z] */
     void *sums;   /* [array][x][y][z]: REAL of maxima and minima, else double */
-    const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
+    const long long
+        *place;          /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
                              * [num_x]: of the first value of each; values of a row are stride[1] apart */
-    long long num;          /* values: num_x num_y num_z */
-    long long stride[2];    /* of nodes: from place to place along x and y */
-    long long total;        /* of elements: nodes of the state */
+    long long num;       /* values: num_x num_y num_z */
+    long long stride[2]; /* of nodes: from place to place along x and y */
+    long long total;     /* of elements: nodes of the state */
     int first[3],
         last[3]; /* of a grid, in place of `place`: of the first values along axes, which ascend by one, and of the
                              * last one */

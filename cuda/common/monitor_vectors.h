@@ -23,7 +23,8 @@ struct spot {
 static __device__ __forceinline__ spot spot_of(const monitor_args &a, int x, int y)
 {
     const int z = (blockIdx.x * blockDim.x + threadIdx.x) * WIDTH;
-    return {(long long)(a.first[0] + x) * a.stride[0] + (long long)(a.first[1] + y) * a.stride[1] + a.first[2] + z,
+    return {(long long)(a.first[0] + x) * a.stride[0] + (long long)(a.first[1] + y) * a.stride[1] +
+                a.first[2] + z,
             ((long long)x * a.num_y + y) * a.num_z + z, y < a.num_y && z < a.num_z};
 }
 
