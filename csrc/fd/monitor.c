@@ -170,6 +170,17 @@ static bool can_wait(const struct monitor *m)
     return (m->statistic < UNDA_SQUARES || m->batch > 1) && m->quantity == UNDA_AS_IT_IS;
 }
 
+/* Of several that are due at once a step takes the first. */
+static unda_status compile_with_step(struct monitor *m, const struct monitor_piece *piece)
+{
+    const unda_solver *s = piece->part;
+    bool first = scalar_cuda(s)->kernel == &scalar_step;
+    for (int32_t i = 0; i < s->num_monitor; i++)
+        first = first && s->monitors[i]->num_moved > 0;
+    m->num_moved = first ? 0 : m->num_moved;
+    return scalar_step_compile_monitor(piece);
+}
+
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
@@ -178,7 +189,7 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     if (fd_cpu(piece->part))
         return monitor_cpu_new(m, piece);
     if (m->inside && !fd_tables(piece->part)->physics && can_wait(m))
-        TRY(scalar_step_compile_monitor(piece));
+        TRY(compile_with_step(m, piece));
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 

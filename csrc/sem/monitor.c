@@ -239,8 +239,11 @@ unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     const struct rows *rows = piece->of;
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
-    if (rows->level != LEVEL_U)
+    if (rows->level != LEVEL_U) {
+        m->num_moved =
+            monitor_num_field(m->quantity) + rows->sem->region[rows->kind].dim; /* kept, then read */
         TRY(sem_plan_compile_keeping(piece->part, rows->kind));
+    }
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_ROWS);
 }
 
