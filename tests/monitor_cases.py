@@ -21,8 +21,8 @@ def mesh_case(shape, dtype="float32", degree=3, f0=6.0, **options):
     return sim
 
 
-def grid_case(scheme, dtype="float32", medium=None, boundary=None, **options):
-    grid = unda.Grid((24, 11, 14), 0.05)
+def grid_case(scheme, dtype="float32", medium=None, boundary=None, shape=(24, 11, 14), **options):
+    grid = unda.Grid(shape, 0.05)
     medium = medium or unda.Acoustic(rho=1.0, c=1.0)
     boundary = boundary or {"*": "rigid", "zmin": "free", "ymin": "absorbing", "ymax": "absorbing"}
     sim = unda.FD(grid, medium, scheme=scheme, dtype=dtype, boundary=boundary, **options)

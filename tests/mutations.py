@@ -150,6 +150,8 @@ SEEN_BY_ONE = {
     "csrc/sem/pitch.c": "test_sem_cuda",
     "csrc/sem/cuda_fill.c": "test_sem_cuda",
     "csrc/sem/cuda_force.c": "test_sem_cuda",
+    "csrc/fd/scalar/cuda.c": "test_monitors_cuda",
+    "csrc/fd/scalar/step.c": " ".join([*FD_SEEN_BY, "test_monitors_cuda"]),
     "csrc/sem/cuda_step.c": "test_sem_cuda_runs",
     "csrc/sem/number.c": "test_sem_reference",
     "csrc/sem/walk.c": "test_sem_reference",
@@ -178,7 +180,7 @@ SEEN_BY_ONE = {
     "cuda/common/reduce.h": "test_sem_cuda",
     "cuda/sem/record.h": "test_sem_cuda",
     "cuda/sem/record_first.h": "test_sem_cuda",
-    "cuda/sem/advance.h": "test_sem_cuda",
+    "cuda/sem/advance.h": "test_sem_cuda test_monitors_cuda",
     "csrc/mesh/map.c": "test_curved_hexahedra",
     "csrc/mesh/curved.c": "test_curved_hexahedra",
     "csrc/mesh/hanging.c": "test_mesh_refusals",
@@ -232,6 +234,8 @@ RUN_SEEN_BY |= {
     name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
 }
 RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region", "monitor_field")}
+RUN_SEEN_BY |= {name: ["test_monitors_cuda"] for name in ("step_monitor", "monitor_vectors")}
+RUN_SEEN_BY |= {name: ["test_monitors", "test_plan"] for name in ("monitor_memory", "plan_monitors")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
@@ -797,7 +801,7 @@ MUTATIONS = [
     ("csrc/sem/cuda_fill.c", "region == FLUID ? there : there - other->first_side", "there"),
     ("csrc/sem/cuda_fill.c", "(e - begin) * n + node % n", "(e - begin) * n"),
     ("csrc/sem/cuda_force.c", "pass->mode != SEM_STEP ?", "pass->mode == SEM_FORCE ?"),
-    ("csrc/sem/cuda_step.c", "s->step == end - 1, &time", "false, &time"),
+    ("csrc/sem/cuda_step.c", "left == 1, &time", "false, &time"),
     ("csrc/sem/tile_colors.c", "taken |= used[t->entry[i]]", "taken |= 0"),
     ("csrc/sem/tiles.h", "(num_inner + 3) / 4 * 4", "num_inner"),
     ("csrc/sem/tiles.c", "SWAP(t->sum[j - 1], t->sum[j])", "(void)0"),
@@ -999,7 +1003,7 @@ MUTATIONS = [
     ("csrc/solver/monitor.c", "    TRY(add_held(m));\n", ""),
     ("csrc/solver/monitor.c", "sample.slot == m->batch - 1 ?", "sample.slot == 0 ?"),
     ("csrc/solver/cpu_monitor.c", "wave[n * wide + 1]", "wave[n * wide]"),
-    ("cuda/common/monitor.cu", "a.earlier)[n * a.num + i]", "a.earlier)[i]"),
+    ("cuda/common/monitor.cu", "a.earlier + n * a.num + i, left)", "a.earlier + i, left)"),
     ("csrc/solver/monitor.c", "m->batch - 1 : sample.two);", "m->batch - 1 : 0);"),
     ("csrc/fd/monitor.c", "if (image && magnitude(piece->place[num_x - 1]) == x)", "if (false)"),
     ("csrc/fd/monitor.c", "behind = first + num - image,", "behind = first + num - 1,"),
@@ -1018,6 +1022,22 @@ MUTATIONS = [
     ("cuda/common/monitor.cu", "minus ^ (at_z < 0) ? -1 : 1", "1"),
     ("cuda/common/monitor.cu", "k < num; k++, sums += a.num)", "k < num; k++, sums += a.num_z)"),
     ("cuda/common/monitor.cu", "? (double)p[n][v] :", "? (double)(float)p[n][v] * 1.0000001 :"),
+    # of those within steps: of spectral elements, of kernel step
+    ("csrc/sem/monitor.c", "m, s->step + 1, &sample))", "m, s->step, &sample))"),
+    ("csrc/sem/monitor.c", "due & 1 << LEVEL_V ? LEVEL_V : due ? LEVEL_A :", "due ? LEVEL_A :"),
+    ("csrc/sem/monitor.c", "*first = *stop ? *first : rows->number[row];", "*first = rows->number[row];"),
+    ("csrc/sem/monitor.c", "m->piece[k].part != part || rows->kind != kind", "m->piece[k].part != part"),
+    ("cuda/sem/advance.h", "mode == SEM_KEEP_V ? now : a;", "now;"),
+    ("csrc/solver/cuda_monitor.c", "    a->statistic = sample->statistic;\n    mem", "    mem"),
+    ("csrc/solver/cuda_monitor.c", "a->num_z % width == 0 && ", ""),
+    ("cuda/common/monitor.cu", "(squares ? one :", "(false ? one :"),
+    ("cuda/common/monitor_vectors.h", "grows |= keep<MINIMUM>(kept[r], p[r]);", ";"),
+    ("cuda/fd/scalar/step_monitor.h", "a.monitor.two && (", "false && ("),
+    ("cuda/fd/scalar/step_monitor.h", "< most : center.v[l]", "< most : -center.v[l]"),
+    ("csrc/fd/scalar/step.c", "first_z % width || piece->num_axis[2] % width ?", "false ?"),
+    ("csrc/fd/scalar/cuda.c", "    TRY(fd_cuda_sample_rest(&t->later));\n", ""),
+    ("python/unda/method/monitor_memory.py", 'one["field"], names)', 'names[0], names)'),
+    ("python/unda/study/plan_monitors.py", 'one.get("region") is not None', "False"),
     ("python/unda/method/monitor.py", "sums[0::2] + 1j * sums[1::2]", "sums[0::2] - 1j * sums[1::2]"),
     ("python/unda/method/monitor.py", "np.sqrt(sums[0] / self.num_sample)", "np.sqrt(sums[0] / self.every)"),
     ("python/unda/method/monitor_region.py", "axis >= a - e", "axis > a + e"),

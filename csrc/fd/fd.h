@@ -483,8 +483,8 @@ unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_pi
 /* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at
  * the present one. */
 int64_t fd_cuda_until_sample(const unda_solver *s, int64_t most);
-/* Launches those that are due at the present step, but leaves the first one of a maximum or minimum in `later`, if that is
- * not NULL, for the kernel of the next step or fd_cuda_sample_rest. */
+/* Launches those that are due at the present step, but leaves the first one that a step can take in `later`, if that is not
+ * NULL, for the kernel of the next step or fd_cuda_sample_rest. */
 struct fd_later;
 unda_status fd_cuda_sample(unda_solver *s, struct fd_later *later);
 unda_status fd_cuda_sample_rest(struct fd_later *later);

@@ -71,7 +71,8 @@ static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_wh
 {
     bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
-    m->pairs = m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
+    m->pairs =
+        m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
     m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
@@ -163,10 +164,21 @@ void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int 
     }
 }
 
-/* Whether a step can take samples, which kernel step of the scalar scheme does. */
+/* Whether a step can take samples, which kernel step of the scalar scheme does: extremes, and those that are held. */
 static bool can_wait(const struct monitor *m)
 {
-    return m->statistic < UNDA_SQUARES && m->quantity == UNDA_AS_IT_IS;
+    return (m->statistic < UNDA_SQUARES || m->batch > 1) && m->quantity == UNDA_AS_IT_IS;
+}
+
+/* Of several that are due at once a step takes the first. */
+static unda_status compile_with_step(struct monitor *m, const struct monitor_piece *piece)
+{
+    const unda_solver *s = piece->part;
+    bool first = scalar_cuda(s)->kernel == &scalar_step;
+    for (int32_t i = 0; i < s->num_monitor; i++)
+        first = first && s->monitors[i]->num_moved > 0;
+    m->num_moved = first ? 0 : m->num_moved;
+    return scalar_step_compile_monitor(piece);
 }
 
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
@@ -177,7 +189,7 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     if (fd_cpu(piece->part))
         return monitor_cpu_new(m, piece);
     if (m->inside && !fd_tables(piece->part)->physics && can_wait(m))
-        TRY(scalar_step_compile_monitor(piece));
+        TRY(compile_with_step(m, piece));
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 

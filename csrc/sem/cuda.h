@@ -145,7 +145,7 @@ unda_status sem_fill_region(unda_solver *s, int region);
 struct sem_pass {
     int mode;
     double dt;
-    int64_t time; /* row of the amplitudes, -1: no sources */
+    int64_t time;         /* row of the amplitudes, -1: no sources */
     int keep[NUM_REGION]; /* of SEM_STEP: the level of its end that is left in a's memory, LEVEL_U: none */
 };
 unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,

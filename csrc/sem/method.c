@@ -364,7 +364,7 @@ static int32_t get_history(const unda_solver *s)
 #define CLOCK                                                                                                \
     .name = "SEM", .on_mesh = true, .prepare = prepare, .destroy = destroy, .num_time = num_time,            \
     .times = times, .source_free = sem_places_free, .points_free = sem_places_free, .keep = keep,            \
-    .set_history = set_history, .get_history = get_history, .monitor = sem_monitor,               \
+    .set_history = set_history, .get_history = get_history, .monitor = sem_monitor,                          \
     .monitor_ways = sem_monitor_ways
 #define ENTRIES                                                                                              \
     CLOCK, .sizes = sem_new_sizes, .create = create, .info = sem_info, .move = sem_move,                     \

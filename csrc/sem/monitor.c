@@ -25,7 +25,7 @@ struct rows {
     int64_t *to;           /* [elem]: their numbers among the rows that users see */
     int64_t num_elem, num_node;
     int32_t kind, level, axis;
-    int32_t length; /* nodes of a row: ROW, or all nodes of a device where there are fewer */
+    int32_t length;        /* nodes of a row: ROW, or all nodes of a device where there are fewer */
     const int32_t *device; /* [node]: its number on the device; NULL: the same */
 };
 
@@ -150,7 +150,8 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
 void sem_monitor_ways(const unda_solver_options *options, struct monitor *m)
 {
     m->inside = true;
-    m->batch = monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
+    m->batch =
+        monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
 }
 
 unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -195,8 +196,7 @@ unda_status sem_cpu_monitor_take(const struct monitor *m, const struct monitor_p
                                  const struct monitor_sample *sample)
 {
     enum { AT_ONCE = 16 };
-    int32_t threads =
-        parallel_worth(piece->part->options.threads, monitor_num_value(piece), LEAST_SCALAR);
+    int32_t threads = parallel_worth(piece->part->options.threads, monitor_num_value(piece), LEAST_SCALAR);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < piece->num_row; i += AT_ONCE)
         take_rows(m, piece, sample, i, i + AT_ONCE < piece->num_row ? i + AT_ONCE : piece->num_row);
@@ -239,8 +239,11 @@ unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
     const struct rows *rows = piece->of;
     struct gpu_defines defines = {.num = 0};
     gpu_define(&defines, "REAL=%s", piece->part->real_bytes == 4 ? "float" : "double");
-    if (rows->level != LEVEL_U)
+    if (rows->level != LEVEL_U) {
+        m->num_moved =
+            monitor_num_field(m->quantity) + rows->sem->region[rows->kind].dim; /* kept, then read */
         TRY(sem_plan_compile_keeping(piece->part, rows->kind));
+    }
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_ROWS);
 }
 

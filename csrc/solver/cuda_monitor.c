@@ -18,7 +18,7 @@ struct cuda_monitor {
     struct gpu_pool pool;
     gpu_ptr sums, place, held;
     struct gpu_module *module;
-    struct gpu_kernel kernel, add_held;
+    struct gpu_kernel kernel, add_held, vectors;
     int kind;
 };
 
@@ -38,6 +38,8 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
     TRY(gpu_kernel_get(&c->kernel, c->module, names[kind], 0));
+    if (kind == MONITOR_OF_GRID)
+        TRY(gpu_kernel_get(&c->vectors, c->module, "monitor_vectors", 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
     if (m->batch > 1) {
@@ -84,6 +86,29 @@ static struct gpu_shape shape_of(const struct monitor_args *a, int kind)
                               .block = {lanes, rows, 1}};
 }
 
+/* Whether monitor_vectors takes a sample: nodes without images whose rows are whole vectors of 16 bytes, of one field. */
+static bool are_vectors(const struct cuda_monitor *c, const struct monitor_args *a, int real_bytes)
+{
+    int64_t width = 16 / real_bytes;
+    const int num[3] = {a->num_x, a->num_y, a->num_z};
+    bool plain = c->kind == MONITOR_OF_GRID && !a->is_first && a->quantity == UNDA_AS_IT_IS &&
+                 a->statistic != UNDA_FOURIER;
+    for (int axis = 0; axis < 3; axis++)
+        plain = plain && a->first[axis] >= 0 && a->last[axis] == a->first[axis] + num[axis] - 1;
+    return plain && a->num_z % width == 0 && a->first[2] % width == 0 && a->stride[0] % width == 0 &&
+           a->stride[1] % width == 0 && (uintptr_t)a->q[0] % 16 == 0 && (uintptr_t)a->earlier % 16 == 0;
+}
+
+static unda_status launch_vectors(const struct cuda_monitor *c, const struct monitor_args *a, int real_bytes)
+{
+    enum { MOST = 65535, LANES = 32, ROWS = GPU_BLOCK / LANES, OF_BLOCK = ROWS * MONITOR_VECTOR_ROWS };
+    int64_t vectors = a->num_z / (16 / real_bytes), along_y = (a->num_y + OF_BLOCK - 1) / OF_BLOCK;
+    struct gpu_shape shape = {.grid = {(vectors + LANES - 1) / LANES, along_y < MOST ? along_y : MOST,
+                                       a->num_x < MOST ? a->num_x : MOST},
+                              .block = {LANES, ROWS, 1}};
+    return gpu_launch(&c->vectors, c->stream, &shape, a, sizeof *a);
+}
+
 /* Adds samples that are held. */
 static unda_status add_held(const struct cuda_monitor *c, const struct monitor_sample *sample,
                             struct monitor_args *a)
@@ -97,12 +122,19 @@ static unda_status add_held(const struct cuda_monitor *c, const struct monitor_s
     return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
 }
 
+gpu_ptr cuda_monitor_place(const struct monitor_piece *piece, const struct monitor_sample *sample)
+{
+    const struct cuda_monitor *c = piece->cuda;
+    int64_t held = sample->slot * monitor_num_value(piece) * piece->part->real_bytes;
+    return sample->slot < 0 ? c->sums : c->held + (gpu_ptr)held;
+}
+
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *a)
 {
     const struct cuda_monitor *c = piece->cuda;
     bool holds = sample->slot >= 0;
-    a->sums = POINTER(c->sums);
+    a->sums = POINTER(cuda_monitor_place(piece, sample));
     a->place = POINTER(c->place);
     a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
@@ -115,19 +147,20 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     const int64_t *place = piece->place;
     for (int axis = 0; axis < 3 && c->kind == MONITOR_OF_GRID; place += piece->num_axis[axis++])
         find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
-    struct gpu_shape shape = shape_of(a, c->kind);
-    if (holds)
-        a->sums = POINTER(c->held + (gpu_ptr)(sample->slot * a->num * piece->part->real_bytes));
-    else if (sample->num == 0)
+    if (!holds && sample->num == 0)
         memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
+    struct gpu_shape shape = shape_of(a, c->kind);
     if (holds || sample->num == 0)
-        TRY(gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
+        TRY(are_vectors(c, a, piece->part->real_bytes)
+                ? launch_vectors(c, a, piece->part->real_bytes)
+                : gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
     return sample->num ? add_held(c, sample, a) : UNDA_OK;
 }
 
-gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c)
+unda_status cuda_monitor_add_held(const struct monitor_piece *piece, const struct monitor_sample *sample)
 {
-    return c->sums;
+    struct monitor_args a = {.num = monitor_num_value(piece), .num_frequency = sample->num_frequency};
+    return sample->num ? add_held(piece->cuda, sample, &a) : UNDA_OK;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

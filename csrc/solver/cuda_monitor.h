@@ -15,8 +15,10 @@ void cuda_monitor_free(struct cuda_monitor *c);
 /* Queues a sample; args: q and where values stand in it. */
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *args);
-/* Where accumulators begin. */
-gpu_ptr cuda_monitor_sums(const struct cuda_monitor *c);
+/* For whoever takes samples in a kernel of his own: where a sample's accumulators are, or where it is held; what is queued
+ * once it is there. */
+gpu_ptr cuda_monitor_place(const struct monitor_piece *piece, const struct monitor_sample *sample);
+unda_status cuda_monitor_add_held(const struct monitor_piece *piece, const struct monitor_sample *sample);
 /* Bytes of the accumulators from `first` on, out or in. */
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out,
                               const void *in);

@@ -333,6 +333,7 @@ static void begin(struct monitor *m, const unda_solver_options *options, const u
     m->field = given->field;
     m->statistic = given->statistic;
     m->quantity = given->quantity;
+    m->num_moved = monitor_num_field(given->quantity);
     m->num_frequency = (int32_t)given->num_frequency;
     m->num_array = given->statistic == UNDA_FOURIER ? 2 * m->num_frequency : 1;
     m->bytes = extreme && options->precision == UNDA_FLOAT32 ? 4 : 8;
@@ -353,11 +354,11 @@ static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *g
     return restart(s, m);
 }
 
-/* A sample reads the field; accumulators are read, and written, a maximum where it grows, which is rare. */
+/* A sample reads fields; accumulators are read, and written, a maximum where it grows, which is rare. */
 static double moved_by(const struct monitor *m, double real_bytes)
 {
     double sums = (m->statistic < UNDA_SQUARES ? 1 : 2) * (double)(m->num_array * m->bytes);
-    double fields = monitor_num_field(m->quantity) * real_bytes;
+    double fields = m->num_moved * real_bytes;
     if (m->batch > 1)
         return fields + 2 * real_bytes + sums / m->batch;
     return fields + sums / (m->pairs ? 2 : 1);

@@ -46,6 +46,8 @@ struct monitor {
     int64_t every, first, num_sample;
     int64_t num_row, row; /* that users see */
     int64_t bytes;        /* of an accumulator */
+    int32_t
+        num_moved; /* numbers of fields that a sample reads, or has written for it: 0 where a step has them */
     double lag, *frequency;
     /* The engine takes samples within its steps, whose values are at hand then, and steps go on beyond them; else they
      * are taken between calls of the engine. wave: of samples that are held, then of those of a call,

@@ -3,7 +3,8 @@
  * Kernel `monitor` has one thread a value, whose place tables give. Kernel `monitor_grid` is for boxes of grids: threads
  * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
  * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
- * Kernel `monitor_rows` is for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
+ * Kernel `monitor_vectors` is for those of them whose rows are whole vectors (common/monitor_vectors.h), kernel
+ * `monitor_rows` for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
  * adds several samples that are held. Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements
  * LAYOUT. */
 #include "common/monitor_args.h"
@@ -108,13 +109,20 @@ extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_cons
                 take<1>(a, x, y);
 }
 
+#include "common/monitor_vectors.h"
 #elif KIND == MONITOR_OF_ROWS
 /* Beyond the last value a thread takes that again, and adds to nothing. */
 extern "C" __global__ void __launch_bounds__(256) monitor_rows(const __grid_constant__ monitor_args a)
 {
     const long long first = (long long)blockIdx.x * blockDim.x * MONITOR_VALUES + threadIdx.x;
+    const bool extreme = a.statistic == MONITOR_MAXIMUM || a.statistic == MONITOR_MINIMUM;
     long long number[MONITOR_VALUES];
-    REAL p[1][MONITOR_VALUES];
+    REAL p[1][MONITOR_VALUES], kept[MONITOR_VALUES]; /* asked for before values are there */
+#pragma unroll
+    for (int v = 0; v < MONITOR_VALUES && extreme && !a.is_first; v++) {
+        const long long i = first + v * (int)blockDim.x;
+        kept[v] = ((const REAL *)a.sums)[i < a.num ? i : a.num - 1];
+    }
 #pragma unroll
     for (int v = 0; v < MONITOR_VALUES; v++) {
         const long long i = first + v * (int)blockDim.x, at = i < a.num ? i : a.num - 1;
@@ -122,7 +130,14 @@ extern "C" __global__ void __launch_bounds__(256) monitor_rows(const __grid_cons
         number[v] = i < a.num ? i : -1;
         p[0][v] = quantity_of(a, [&](int k) { return ((const REAL *)a.q[k])[place * a.stride[1]]; });
     }
-    add<1>(a, number, p);
+    if (!extreme || a.is_first) {
+        add<1>(a, number, p);
+        return;
+    }
+#pragma unroll
+    for (int v = 0; v < MONITOR_VALUES; v++)
+        if (number[v] >= 0 && (a.statistic == MONITOR_MAXIMUM ? p[0][v] > kept[v] : p[0][v] < kept[v]))
+            ((REAL *)a.sums)[number[v]] = p[0][v];
 }
 #else
 /* i / d by 32 bits where that does, which is several times as fast. */
@@ -156,35 +171,68 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
 #endif
 
 #if KIND != MONITOR_OF_TABLES
-/* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. */
-extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+/* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. A thread has values
+ * side by side; `vectors`: they can be moved together. */
+template <class T> struct __align__(16) four {
+    T v[MONITOR_HELD_VALUES];
+};
+template <bool VECTORS, class T>
+static __device__ __forceinline__ four<T> fetch(const T *from, long long left)
 {
-    constexpr int VALUES = MONITOR_HELD_VALUES;
-    const long long first = (long long)blockIdx.x * blockDim.x * VALUES + threadIdx.x;
+    four<T> found = {};
+    if (VECTORS)
+        return *(const four<T> *)from;
+#pragma unroll
+    for (int v = 0; v < MONITOR_HELD_VALUES; v++)
+        if (v < left)
+            found.v[v] = from[v];
+    return found;
+}
+template <bool VECTORS>
+static __device__ __forceinline__ void put(double *to, const four<double> &sum, long long left)
+{
+    if (VECTORS) {
+        *(four<double> *)to = sum;
+        return;
+    }
+#pragma unroll
+    for (int v = 0; v < MONITOR_HELD_VALUES; v++)
+        if (v < left)
+            to[v] = sum.v[v];
+}
+
+template <bool VECTORS> static __device__ __forceinline__ void add_held(const monitor_args &a)
+{
+    const long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * MONITOR_HELD_VALUES,
+                    left = a.num - i;
     const bool squares = a.statistic == MONITOR_SQUARES;
     const int wide = squares ? 1 : 2 * a.num_frequency;
-    double p[MONITOR_BATCH][VALUES];
+    four<REAL> p[MONITOR_BATCH];
+    if (left <= 0)
+        return;
 #pragma unroll
     for (int n = 0; n < MONITOR_BATCH; n++)
-#pragma unroll
-        for (int v = 0; v < VALUES; v++) {
-            const long long i = first + v * blockDim.x;
-            p[n][v] = n < a.num_held && i < a.num ? (double)((const REAL *)a.earlier)[n * a.num + i] : 0;
-        }
-    double *sums = (double *)a.sums;
+        if (n < a.num_held)
+            p[n] = fetch<VECTORS>((const REAL *)a.earlier + n * a.num + i, left);
+    double *sums = (double *)a.sums + i;
     for (int k = 0; k < wide; k++, sums += a.num) {
+        four<double> sum = fetch<VECTORS>((const double *)sums, left);
 #pragma unroll
-        for (int v = 0; v < VALUES; v++) {
-            const long long i = first + v * blockDim.x;
-            if (i >= a.num)
-                continue;
-            double sum = sums[i];
+        for (int n = 0; n < MONITOR_BATCH; n++)
 #pragma unroll
-            for (int n = 0; n < MONITOR_BATCH; n++)
-                if (n < a.num_held)
-                    sum = sum + (squares ? p[n][v] : a.wave[n * wide + k]) * p[n][v];
-            sums[i] = sum;
-        }
+            for (int v = 0; v < MONITOR_HELD_VALUES && n < a.num_held; v++) {
+                const double one = (double)p[n].v[v];
+                sum.v[v] = sum.v[v] + (squares ? one : a.wave[n * wide + k]) * one;
+            }
+        put<VECTORS>(sums, sum, left);
     }
+}
+
+extern "C" __global__ void __launch_bounds__(256) monitor_held(const __grid_constant__ monitor_args a)
+{
+    if (a.num % MONITOR_HELD_VALUES == 0)
+        add_held<true>(a);
+    else
+        add_held<false>(a);
 }
 #endif

@@ -14,8 +14,9 @@ enum {
 enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 enum {
     MONITOR_BATCH = 8,
-    MONITOR_HELD_VALUES = 2
-}; /* samples that are held, at most; values of a thread that adds them */
+    MONITOR_HELD_VALUES = 4, /* side by side, of a thread that adds samples that are held */
+    MONITOR_VECTOR_ROWS = 2  /* of a thread that takes vectors */
+}; /* samples that are held, at most */
 enum { MONITOR_VALUES = 4 }; /* of a thread of the kernels for grids and for rows, `lanes` apart */
 enum { MONITOR_ROW = 64 };   /* values of a row */
 /* Where values stand: tables of places along three axes; nodes of a grid; rows of MONITOR_ROW places side by side. */
@@ -30,11 +31,12 @@ struct monitor_args {
         *earlier; /* of a grid: the field one sample before, which is taken first; NULL: is not. Held samples
                              * [num_held][x][y][z] */
     void *sums;   /* [array][x][y][z]: REAL of maxima and minima, else double */
-    const long long *place; /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
+    const long long
+        *place;          /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
                              * [num_x]: of the first value of each; values of a row are stride[1] apart */
-    long long num;          /* values: num_x num_y num_z */
-    long long stride[2];    /* of nodes: from place to place along x and y */
-    long long total;        /* of elements: nodes of the state */
+    long long num;       /* values: num_x num_y num_z */
+    long long stride[2]; /* of nodes: from place to place along x and y */
+    long long total;     /* of elements: nodes of the state */
     int first[3],
         last[3]; /* of a grid, in place of `place`: of the first values along axes, which ascend by one, and of the
                              * last one */

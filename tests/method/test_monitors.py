@@ -145,13 +145,13 @@ FORECASTS = {
     "scalar float64": (unda.FD, GRID, {"scheme": "scalar", "dtype": "float64"}, "p", 0),
     "staggered": (unda.FD, GRID, {"scheme": "staggered"}, "p", 0),
     "tetrahedra": (unda.DG, (MESH, GRID[1]), {"degree": 2}, "p", 0),
-    "spectral": (unda.SEM, (CUBES, GRID[1]), {"degree": 3}, "chi", 2 * 256 * 8),
+    "spectral": (unda.SEM, (CUBES, GRID[1]), {"degree": 3}, "chi", 2 * 64 * 8),
 }
 
 
 @pytest.mark.parametrize("name", FORECASTS)
 def test_the_forecast_counts_monitors(name):
-    """Of spectral elements within two rows of 256 nodes, of which the region has parts."""
+    """Of spectral elements within two rows of 64 nodes, of which the region has parts."""
     kind, given, options, field, room = FORECASTS[name]
     options = options | {"device": "cpu"}
     plain, found = kind.forecast(*given, **options), kind.forecast(*given, **options, monitors=ASKED)
@@ -163,6 +163,11 @@ def test_the_forecast_counts_monitors(name):
     assert abs(found["host"] - plain["host"] - taken) <= room
     with pytest.raises(unda.ArgumentError, match="expected kind and others"):
         kind.forecast(*given, **options, monitors=[{"knd": "max"}])
+    with pytest.raises(unda.ArgumentError, match="monitor of 'q': expected a field"):
+        kind.forecast(*given, **options, monitors=[{"kind": "max", "field": "q"}])
+    assert (
+        kind.forecast(*given, **options, monitors=[{"kind": "max", "field": field}])["host"] > plain["host"]
+    )
 
 
 def test_the_share_of_a_monitor_is_that_of_its_bytes():
@@ -239,7 +244,7 @@ def test_nodes_that_cells_share_are_kept_once():
     before = sim.memory["host"]
     peak, few = (sim.add_monitor("p", "max", every=2, region=region) for region in (None, [0]))
     nodes = (6 * 3 + 1) * (4 * 3 + 1) ** 2
-    assert nodes * 4 <= peak.bytes < (nodes + 256) * 4 < peak.values.nbytes
+    assert nodes * 4 <= peak.bytes < (nodes + 64) * 4 < peak.values.nbytes
     assert few.bytes < peak.bytes / 2
     assert sim.memory["host"] == before + peak.bytes + few.bytes
 

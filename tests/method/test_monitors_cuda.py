@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import unda
 from cuda_device import prepare
 from monitor_cases import CASES, compare, grid_case, mesh_case, monitored, samples, sem_case
 
@@ -21,7 +22,10 @@ ON_DEVICE = {
     "scalar step": (grid_case, {"scheme": "scalar", "kernel": "step"}, "p"),
     "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
     "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
-    "staggered": (grid_case, {"scheme": "staggered"}, "vx"),
+    "staggered": (grid_case, {"scheme": "staggered", "shape": (24, 11, 16)}, "vx"),  # whole vectors
+    "scalar in vectors float64": (
+        grid_case, {"scheme": "scalar", "kernel": "step", "shape": (24, 11, 16), "dtype": "float64"}, "p"
+    ),
     "sem": (sem_case, {"degree": 2, "cells": (2, 2, 2)}, "p"),
     "sem solid float64": (
         sem_case, {"medium": "elastic", "dtype": "float64", "degree": 2, "assembly": "colors"}, "vy"
@@ -30,7 +34,15 @@ ON_DEVICE = {
 }  # fmt: skip
 
 
-SLOW = "tet nodes", "sem", "sem in parts"
+def part_of(whole, part):
+    """Return what a monitor of everything has where another one is."""
+    if part.cells is not None:
+        return whole.values[..., part.cells, :]
+    inside = [np.flatnonzero(np.isin(a, b)) for a, b in zip(whole.axes, part.axes, strict=True)]
+    return whole.values[(..., *np.ix_(*inside))]
+
+
+SLOW = "tet nodes", "sem", "sem in parts", "scalar in vectors float64"
 
 
 @pytest.mark.parametrize(
@@ -43,12 +55,14 @@ def test_monitors_are_statistics_of_the_samples(name):
     before = sum(sim.memory.values())
     recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [field], every=2) for one in (alone, sim)]
     monitors = monitored(sim, field, every)
-    monitored(sim, field, 5, ((0.2, 0.1, 0.1), (0.9, 0.5, 0.9)))
+    parts = monitored(sim, field, every, ((0.2, 0.1, 0.2), (0.9, 0.5, 0.75)))
     assert sum(sim.memory.values()) == before + sum(one.bytes for one in sim.monitors)
     p, times = samples(alone, field, every, num)
     assert np.ptp(p) > 0
     sim.step(every * (num - 1))
     compare(monitors, p, times, every * sim.dt)
+    for kind, part in parts.items():
+        np.testing.assert_array_equal(part.values, part_of(monitors[kind], part))
     np.testing.assert_array_equal(*(rec[field] for rec in recorded))
 
 
@@ -57,6 +71,8 @@ def test_samples_of_every_step_are_taken_two_by_two(calls):
     """Beside others, in calls of an odd and of an even number of steps."""
     alone, sim = (grid_case("scalar", kernel="step", device="cuda") for _ in range(2))
     every, third = monitored(sim, "p", 1), monitored(sim, "p", 3)
+    # of 12 bytes of a step; a step has the values that the first one takes
+    assert (every["max"].share, every["min"].share) == (pytest.approx(2 / 12), pytest.approx(6 / 12))
     p, times = samples(alone, "p", 1, 12)
     for num in calls:
         sim.step(num)
@@ -77,12 +93,13 @@ WAYS = {
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "one")) for name in WAYS]
 )
 def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
-    """Of u before a step, of v or a as it keeps them, of both where it ends; beside receivers, in two calls."""
+    """Of u before a step, of v or a as it keeps them, of both where it ends; beside receivers."""
     every = {"uz": 1, "vz": 2, "az": 3}
     options = {"medium": "elastic", "degree": 2, "cells": (2, 2, 2), "device": "cuda"} | WAYS[name]
     alone, sim = sem_case(**options), sem_case(**options)
     peaks = {field: sim.add_monitor(field, "max", every=num) for field, num in every.items()}
-    few = sim.add_monitor("vx", "min", every=2, region=[0])  # which one of the parts has
+    narrow = sem_case(**options) if name == "parts" else sim
+    few = narrow.add_monitor("vx", "min", every=2, region=[0])  # one of the parts has none
     mean = sim.add_monitor("uz", "rms", every=1)  # more samples than are held at a time
     recorded = [one.add_receivers([(0.4, 0.35, 0.3)], [*every], every=2) for one in (alone, sim)]
     squares, found = 0.0, {field: alone.get(field) for field in [*every, "vx"]}
@@ -95,7 +112,8 @@ def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
         if step % 2 == 0:
             found["vx"] = np.minimum(found["vx"], alone.get("vx"))
     for num in (8, 11):
-        sim.step(num)
+        for one in {sim, narrow}:
+            one.step(num)
     same = np.testing.assert_array_equal if name != "atomic" else close_to
     for field, peak in peaks.items():
         same(peak.values, found[field])
@@ -107,6 +125,44 @@ def test_each_level_of_spectral_elements_is_sampled_while_steps_go_on(name):
 def close_to(there, here):
     """Sums of atomic additions have no order: 19 steps of some ten float32 additions a node."""
     np.testing.assert_allclose(there, here, rtol=0, atol=19 * 10 * 2.0**-23 * np.abs(here).max())
+
+
+TILES = {
+    "order 4": (4, False, "rigid"),
+    "order 2, speeds of nodes": (2, True, "rigid"),
+    "order 8, in layers": (8, False, "absorbing"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "order 4")) for name in TILES]
+)
+def test_tiles_away_from_sides_take_samples_as_others(name):
+    """Several tiles of kernel step, some without sides, in and beside layers; rows in vectors, and not."""
+    order, varies, side = TILES[name]
+    shape = 30, 26, 140
+    c = 1.0 + 0.2 * np.random.default_rng(1).random(shape) if varies else 1.0
+    given = {"medium": unda.Acoustic(rho=1.0, c=c), "boundary": {"*": side, "zmin": "absorbing"}}
+    sim, alone = (
+        grid_case("scalar", shape=shape, order=order, kernel="step", device="cuda", **given) for _ in range(2)
+    )
+    parts = [None, ((0.13, 0.11, 0.33), (1.1, 0.7, 5.2))]
+    peaks = []
+    for kind, every in (("max", 1), ("min", 2), ("max", 3)):
+        peaks += [(kind, every, [sim.add_monitor("p", kind, every=every, region=part) for part in parts])]
+    most = [alone.get("p") for _ in peaks]
+    for step in range(1, 9):
+        alone.step(1)
+        for i, (kind, every, _) in enumerate(peaks):
+            if step % every == 0:
+                most[i] = {"max": np.maximum, "min": np.minimum}[kind](most[i], alone.get("p"))
+    sim.step(3)
+    sim.step(5)
+    for found, (_, _, (whole, part)) in zip(most, peaks, strict=True):
+        np.testing.assert_array_equal(whole.values, found)
+        np.testing.assert_array_equal(part.values, part_of(whole, part))
+        assert np.ptp(found) > 0
+    np.testing.assert_array_equal(sim.get("p"), alone.get("p"))
 
 
 #: Slabs of kernel diamond share planes.

@@ -10,6 +10,7 @@ import pytest
 import unda
 from unda.study import curves, pace, waves
 from unda.study import plan as study_plan
+from unda.study.plan_monitors import monitors_of, without_monitor
 
 ROOT = Path(__file__).resolve().parents[2]
 WATER = unda.Acoustic(rho=1000.0, c=1500.0)
@@ -185,6 +186,20 @@ def test_monitors_add_their_memory_and_their_seconds():
     assert plain.monitor_seconds == 0 < found.monitor_seconds < found.seconds
     assert "monitors take" in plans[1].table()
     assert "monitors take" not in plans[0].table()
+
+
+def test_monitors_are_refused_as_simulations_refuse_them():
+    given = {"error": 0.05, "distance": 60.0, "device": "cpu", "threads": 1}
+    for one, words in [
+        ({"kind": "max", "field": "q"}, "monitor of 'q': expected a field"),
+        ({"kind": "max", "region": ((0, 0, 0), (1, 1, 1))}, "expected none: plans are of all nodes"),
+        ({"kind": "max", "every": 0}, "every is 0"),
+    ]:
+        with pytest.raises(unda.ArgumentError, match=words):
+            unda.plan(WATER, 100.0, **given, monitors=[one])
+    asked = monitors_of([{"kind": "max", "field": "chi"}, "rms"], WATER)
+    lacks = {kind for kind in KINDS["acoustic"] if "'chi'" in without_monitor(kind, asked, WATER)}
+    assert lacks == KINDS["acoustic"] - {"SEM hex"}
 
 
 def test_the_slowest_wave_sets_the_wavelength_and_the_fastest_the_step():

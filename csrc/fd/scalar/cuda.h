@@ -74,8 +74,7 @@ struct scalar_kernel {
 };
 extern const struct scalar_kernel scalar_step, scalar_diamond;
 
-/* A sample of a maximum or minimum that the next step takes, of which it holds the values: of the present level, or of
- * that and the one before. */
+/* A sample that the next step takes, which has the values: of the present level, or of that and the one before. */
 struct fd_later {
     const struct monitor *monitor; /* NULL: none */
     struct monitor_sample sample;
@@ -107,7 +106,7 @@ int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *
 
 /* scalar/step.c: one step of rows [first, end) of y in planes of x, on the device; no sources, no swap. */
 unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end);
-/* Compiles what takes the samples of a piece of a maximum or minimum with steps. */
+/* Compiles what takes the samples of a piece with steps. */
 unda_status scalar_step_compile_monitor(const struct monitor_piece *piece);
 
 /* scalar/cuda_layers.c */

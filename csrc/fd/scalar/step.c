@@ -165,10 +165,11 @@ static struct scalar_args step_args(const unda_solver *s, struct fd_span planes,
 static struct scalar_monitor monitor_args(const struct fd_later *later)
 {
     const struct monitor_piece *piece = later->monitor->piece;
-    struct scalar_monitor m = {.kept = POINTER(cuda_monitor_sums(piece->cuda)),
+    struct scalar_monitor m = {.kept = POINTER(cuda_monitor_place(piece, &later->sample)),
                                .plane = (int64_t)piece->num_axis[1] * piece->num_axis[2],
                                .minimum = later->sample.statistic == UNDA_MINIMUM,
-                               .two = later->sample.two};
+                               .two = later->sample.two,
+                               .holds = later->sample.slot >= 0};
     const int64_t *place = piece->place;
     for (int a = 0; a < 3; place += piece->num_axis[a++]) {
         m.first[a] = (int)place[0];
@@ -205,6 +206,14 @@ unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t fi
     return launch_blocks(s, 0, planes, first, end);
 }
 
+/* A step has taken it. */
+static unda_status end_later(struct fd_later *later)
+{
+    const struct monitor *m = later->monitor;
+    later->monitor = NULL;
+    return m ? cuda_monitor_add_held(m->piece, &later->sample) : UNDA_OK;
+}
+
 /* Takes one step of these rows, if there are any. */
 static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
 {
@@ -213,7 +222,7 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     t->base.end_row = (int32_t)end;
     if (first < end)
         TRY(scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end));
-    t->later.monitor = NULL;
+    TRY(end_later(&t->later));
     SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));

@@ -1,5 +1,6 @@
-/* step_monitor.h: a running maximum or minimum in step.cu: a step holds level n of its nodes, and n - 1 until it overwrites
- * it, so that samples of one or both cost their accumulators alone. These stand one after the other, without the grid's
+/* step_monitor.h: samples of a monitor in step.cu: a step has level n of its nodes, and n - 1 until it overwrites it, so that
+ * a running maximum or minimum of one or both costs its accumulators alone, and a sample that is held (of level n, to be
+ * added with others) what it writes. They stand one after the other, without the grid's
  * padding: in whole vectors of the grid (MONITOR 1) or anyhow (2). Included by step.cu. */
 
 struct extremes_of_row {
@@ -29,7 +30,7 @@ struct extremes_of_row {
     }
     DEVICE_MEMBER void fetch(const scalar_args &a, int x)
     {
-        if (!has(a, x))
+        if (a.monitor.holds || !has(a, x))
             return;
         const REAL *from = place(a, x);
 #if MONITOR == 1
@@ -42,13 +43,15 @@ struct extremes_of_row {
     }
     DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
     {
-        if (has(a, x) && (MONITOR == 1 || has_lane(a, 0)))
+        if (!a.monitor.holds && has(a, x) && (MONITOR == 1 || has_lane(a, 0)))
             prefetch_l2(place(a, x));
     }
     /* Takes those of `fetch`, and the levels of its plane. */
     DEVICE_MEMBER void keep(const scalar_args &a, int x, const vec &previous, const vec &center)
     {
-        bool grows = false;
+        bool grows = a.monitor.holds;
+        if (grows)
+            kept = center;
         UNROLL for (int l = 0; l < WIDTH; l++) {
             REAL most = kept.v[l];
             if (a.monitor.two && (a.monitor.minimum ? previous.v[l] < most : previous.v[l] > most))

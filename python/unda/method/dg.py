@@ -31,7 +31,7 @@ from .dg_options import dg_options
 from .mesh_layer import MeshLayers, add_layers, look
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
-from .monitor_memory import add_monitors, cells_of
+from .monitor_memory import add_monitors, cells_of, names_on_mesh
 from .rank_points import RankPoints, same_medium
 from .solver import forecast
 from .team import team_of
@@ -261,7 +261,10 @@ class DG(MeshSimulation):
         mesh = given.mesh
         found = forecast(mesh._handle, options, team._given() if team else _core.NULL)
         nodes = lib.unda_element_num_node(SHAPES[mesh.shape], options.degree)
-        return add_monitors(found, monitors, options, lambda region: len(cells_of(mesh, region)) * nodes)
+        names = names_on_mesh(given.medium)
+        return add_monitors(
+            found, monitors, options, names, lambda region: len(cells_of(mesh, region)) * nodes
+        )
 
     # ---- description ----
 

@@ -31,7 +31,7 @@ from .fd_sides import SIDES
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
-from .monitor_memory import add_monitors, nodes_of
+from .monitor_memory import add_monitors, names_on_grid, nodes_of
 from .rank_grid import RankGrid, refuse_absent, refuse_other, take_ranks
 from .simulation import Simulation
 from .slabs import slabs_of
@@ -261,9 +261,10 @@ class FD(Simulation):
                 "comm is given; the memory of a process is about that of a slab: device=[...]"
             )
         slabs = slabs_of(given)
-        options, grid_options, *_ = fd_options(given)
+        options, grid_options, _, scheme, _ = fd_options(given)
         found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
-        found = add_monitors(found, monitors, options, lambda region: nodes_of(grid, region))
+        names = names_on_grid(grid, scheme)
+        found = add_monitors(found, monitors, options, names, lambda region: nodes_of(grid, region))
         del grid_options  # alive until here
         return found
 

@@ -5,6 +5,7 @@ Not here: derived quantities of receivers, which know derivatives too (channels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,14 +34,18 @@ def monitored_names(sim: Any) -> tuple[str, ...]:
     return (*sim.fields, *_of_potential(sim), *(name for name in _OF_THREE if _stands(sim, name)))
 
 
-def taken(sim: Any, name: Any) -> Taken:
-    """Return what samples of a field, or of a derived quantity, are."""
-    known = monitored_names(sim)
+def check_name(name: Any, known: Sequence[str]) -> None:
+    """Refuse a field of which there are no monitors."""
     if name not in known:
         raise ArgumentError(
             f"monitor of {name!r}: expected a field that is stored or made of such at the same nodes, one of "
             f"{list(known)}; receivers record what is derived otherwise"
         )
+
+
+def taken(sim: Any, name: Any) -> Taken:
+    """Return what samples of a field, or of a derived quantity, are."""
+    check_name(name, monitored_names(sim))
     if name in sim.fields:
         return Taken(name, lib.UNDA_AS_IT_IS)
     if name in _of_potential(sim):

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._check import choice
+from .._check import choice, integer
 from .._core import lib, new
 from ..errors import ArgumentError
 from ..problem._shapes import EDGES, FACES
 from .monitor import KINDS, frequencies_of
+from .monitor_field import check_name, monitored_names
 from .monitor_region import region_of
+from .sem_fields import SemFields
 
 _KEYWORDS = {"kind", "field", "frequencies", "region", "every"}
 _ROW = 64  # nodes of spectral elements that are kept together: csrc/sem/monitor.c
@@ -42,16 +44,23 @@ def taken_of(options: Any, num_value: int, kind: str, frequencies: Any = None, e
 
 
 def add_monitors(
-    found: Mapping[str, int], monitors: Any, options: Any, num_value: Callable[[Any], int]
+    found: Mapping[str, int],
+    monitors: Any,
+    options: Any,
+    names: Sequence[str],
+    num_value: Callable[[Any], int],
 ) -> dict[str, int]:
     """Return a forecast with those of monitors: words of kinds, or keywords of `add_monitor`.
 
-    num_value gives the values of a region. Of several devices each has a share as large as its part of the
-    rest.
+    names: what they may be of; num_value gives the values of a region. Of several devices each has a share
+    as large as its part of the rest.
     """
     total = 0
     for one in listed(monitors):
-        kept = taken_of(options, num_value(one.get("region")), one["kind"], one.get("frequencies"))
+        if "field" in one:
+            check_name(one["field"], names)
+        values = num_value(one.get("region"))
+        kept = taken_of(options, values, one["kind"], one.get("frequencies"), one.get("every") or 2)
         total += kept.memory
     where = "device" if found["device"] else "host"
     grown = dict(found)
@@ -66,12 +75,34 @@ def listed(monitors: Any) -> list[dict[str, Any]]:
     """Return keywords of monitors, which may be words of kinds."""
     if isinstance(monitors, (str, Mapping)) or not isinstance(monitors, Sequence):
         raise ArgumentError(f"monitors is {monitors!r}, expected a list of kinds, or of keywords")
-    found = [{"kind": one} if isinstance(one, str) else dict(one) for one in monitors]
+    found: list[dict[str, Any]] = [{"kind": one} if isinstance(one, str) else dict(one) for one in monitors]
     for one in found:
         if not {"kind"} <= set(one) <= _KEYWORDS:
             raise ArgumentError(f"monitors has {one!r}, expected kind and others of {sorted(_KEYWORDS)}")
         choice("kind", one["kind"], KINDS)
+        if one.get("every") is not None:
+            one["every"] = integer("every", one["every"], 1, 2**31 - 1)
     return found
+
+
+def names_on_mesh(medium: Any) -> tuple[str, ...]:
+    """Return what monitors of `DG` know."""
+    return monitored_names(SimpleNamespace(fields=tuple(medium.fields)))
+
+
+def names_on_elements(medium: Any, has_fluid: bool) -> tuple[str, ...]:
+    """Return what monitors of `SEM` know."""
+    known = SemFields(medium, has_fluid)
+    return monitored_names(SimpleNamespace(fields=known.state, _known=known))
+
+
+def names_on_grid(grid: Any, scheme: Any) -> tuple[str, ...]:
+    """Return what monitors of `FD` know."""
+    return monitored_names(
+        SimpleNamespace(
+            fields=scheme.fields, grid=grid, _axes=lambda name: list(grid.axes(scheme.offset(name)))
+        )
+    )
 
 
 def cells_of(mesh: Any, region: Any) -> np.ndarray:

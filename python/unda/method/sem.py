@@ -29,7 +29,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
 from .mesh_simulation import MeshSimulation
-from .monitor_memory import add_monitors, shared_nodes_of
+from .monitor_memory import add_monitors, names_on_elements, shared_nodes_of
 from .rank_points import same_medium
 from .sem_fields import Nodal, SemFields
 from .sem_motion import Motion
@@ -209,8 +209,7 @@ class SEM(MeshSimulation):
             As for `SEM`.
         monitors : sequence, optional
             Monitors that are to be added: "max", "min", "rms", or a dict of kind, frequencies and region as
-            `add_monitor` takes them; nodes are kept in rows of 256, on CUDA devices 64, of which a region may
-            have parts.
+            `add_monitor` takes them; nodes are kept in rows of 64, of which a region may have parts.
 
         Returns
         -------
@@ -228,12 +227,14 @@ class SEM(MeshSimulation):
         given = Given.of(cls, mesh, medium, **keywords)
         mesh_damping.settle(given)
         team = team_of(given)
-        options = sem_options(given)[0]
+        options, material, *_ = sem_options(given)
         found = forecast(given.mesh._handle, options, team._given() if team else _core.NULL)
         mesh, degree = given.mesh, int(options.degree)
         kind = "cpu" if options.device == lib.UNDA_DEVICE_CPU else "cuda"
+        has_fluid = given.medium.physics == "acoustic" or bool((material[:, 0, 2] == 0.0).any())
+        names = names_on_elements(given.medium, has_fluid)
         return add_monitors(
-            found, monitors, options, lambda region: shared_nodes_of(mesh, degree, region, kind)
+            found, monitors, options, names, lambda region: shared_nodes_of(mesh, degree, region, kind)
         )
 
     # ---- description ----

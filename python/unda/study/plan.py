@@ -21,7 +21,7 @@ from ..problem.medium import Acoustic, Elastic, Maxwell
 from ..problem.mesh import Mesh
 from . import curves, waves
 from .pace import Pace, pace_of
-from .plan_monitors import with_monitors
+from .plan_monitors import monitors_of, with_monitors, without_monitor
 
 _METHODS = {
     "DG": ("DG tet", "DG hex"),
@@ -224,8 +224,8 @@ def plan(
     threads : int, optional
         CPU threads.
     monitors : sequence, optional
-        Monitors of all nodes: "max", "min", "rms", or a dict of kind and frequencies as `add_monitor` takes
-        them.
+        Monitors of all nodes: "max", "min", "rms", or a dict of kind, field, frequencies and every as
+        `add_monitor` takes them. Methods without such a field are not proposed.
 
     Returns
     -------
@@ -236,7 +236,8 @@ def plan(
     Raises
     ------
     ArgumentError
-        Bad numbers, a medium of several values without `on`.
+        Bad numbers, a medium of several values without `on`; monitors with a region, or of a field that no
+        method has.
 
     Notes
     -----
@@ -264,6 +265,7 @@ def plan(
     fastest = float(model.speed_max(Grid((1, 1, 1), 1.0)))
     end = reach / slowest if duration is None else number("duration", duration, "s", positive=True)
     place = choose_device(device)
+    asked = monitors_of(monitors, model)
     need = _Need(
         slowest / f, fastest, f, wanted - _ROUNDING[dtype], reach * f / slowest, tuple(sides), end, uniform
     )
@@ -275,11 +277,11 @@ def plan(
     for family, kinds in _METHODS.items():
         for name in kinds:
             proposal = _propose(name, family, model, need, place, dtype, threads)
-            if isinstance(proposal, str):
-                missing[name] = proposal
+            lacks = "" if isinstance(proposal, str) else without_monitor(name, asked, model)
+            if isinstance(proposal, str) or lacks:
+                missing[name] = lacks or str(proposal)
             else:
-                with_them = with_monitors(proposal, monitors, f, place, dtype) if monitors else proposal
-                found.append(with_them)
+                found.append(with_monitors(proposal, asked, f, place, dtype) if asked else proposal)
     across = " x ".join(f"{side:g}" for side in sides)
     about = (
         f"{need.way:.3g} wavelengths of {need.wavelength:.3g} m, error {wanted:g}, {end:.3g} s in {across} m,"
