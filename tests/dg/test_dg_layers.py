@@ -174,7 +174,7 @@ def test_noise_beside_a_layer_of_tetrahedra_grows_with_the_central_flux_and_deca
 
 
 def layered_block(physics, dtype="float64"):
-    """Tetrahedra with oblique faces, of which those at x > 0.5 are a layer of ratio 0; the same without layer."""
+    """Tetrahedra with oblique faces, of which those at x > 0.5 are a layer of ratio 0; the same without."""
     mesh = unda.box_mesh((0, 0, 0), (1.5, 1, 1), cells=(3, 2, 2), shape="tet")
     vertices = mesh.vertices.copy()
     vertices[(vertices == 0.5)[:, 1:].all(axis=1) & (vertices[:, 0] == 1.0)] += (0.07, -0.05, 0.04)
