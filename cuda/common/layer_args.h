@@ -12,6 +12,13 @@
 #define LAYER_FADE   3 /* e [1/s] */
 #define LAYER_NUMBER 4
 
+/* What a CUDA kernel knows of an item: its axis, along which lines r_j of a hexahedron the coordinate on that axis changes
+ * (bits j), and j of the only ones, which profiles by line go with. */
+#define LAYER_ITEM(axis, lines, along) ((axis) | (lines) << 2 | (along) << 5)
+#define LAYER_AXIS(item)               ((item) & 3)
+#define LAYER_LINES(item)              ((item) >> 2 & 7)
+#define LAYER_ALONG(item)              ((item) >> 5)
+
 /* Items are pairs of a cell and an axis along which a layer stretches it; those of a cell follow each other. Nodes of an
  * array are `pitch` apart from row to row. */
 struct dg_layer_args {
@@ -23,21 +30,25 @@ struct dg_layer_args {
     const void *psi_r1;
     const void *gradient; /* [cell][9][node], or [cell][9]: grad r_j, rows j [1/m] */
     const void *coef;     /* [cell][NUM_COEF][node], or [cell][NUM_COEF] */
-    const void *profile;  /* [item][LAYER_NUMBER][node] */
+    const void *profile;  /* [item][LAYER_NUMBER][node]; CUDA: [..][profile_nodes] */
     const int *elem;      /* [cell] */
     const int *first;     /* [cell + 1]: its items */
-    const int *axis;      /* [item] */
+    const int *axis;      /* [item]; CUDA: LAYER_ITEM */
+    const int *block;     /* CUDA, tetrahedra: the first cell of each block */
     const int *neighbor;  /* [elem][NUM_FACE] */
     const int *face_node; /* [NUM_SIDE][NFP] */
     const void
         *matrix; /* derivatives, then lift: of tetrahedra [3][column][row], [NUM_FACE][NFP][row]; of lines
                              [row][column], 1 / the weight of an end */
-    long long first_cell;        /* of this launch */
+    long long first_cell, last_cell; /* of this launch: those from .. to before .. */
+    long long first_block;
     long long num_total;         /* elements of a state */
     double a, b, dt, c0, c1, c2; /* as in dg_args */
     int pitch, update;
     int gradient_nodes, coef_nodes; /* 0 where all nodes of a cell have the same, else 1 */
+    int profile_nodes; /* CUDA: 1; of lines their nodes, where the depth changes along one alone; or all */
+    int before; /* the pass goes before the stage, which takes the layers' share with the old residual: LSRK, a != 0 */
 };
-SIZE_IS(dg_layer_args, 200);
+SIZE_IS(dg_layer_args, 232);
 
 #endif

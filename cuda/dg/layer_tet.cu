@@ -1,0 +1,202 @@
+/* layer_tet.cu: the pass over absorbing layers of tetrahedra, before or after a stage of DG by any kernel (layer.h).
+ *
+ * block = whole cells with at most ITEMS items between them. Traces across their axes are columns of shared memory, the jumps at
+ * their faces columns of another array; thread i owns node i % NP of COLS items, for which it multiplies both by the rows of the
+ * derivatives and the lift, so that an entry of a matrix, which comes from L1, is used COLS NUM_TRACE times. What items add to
+ * a node of their cell is summed in shared memory, in the order of the items.
+ * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; NFP nodes of each neighbour, mostly from L2.
+ * Flops per node and axis: NUM_TRACE (6 NP + 2 NUM_FACE NFP).
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, ITEMS, COLS. Dynamic shared memory: struct room. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(SPACE) || !defined(THREADS) ||       \
+    !defined(ITEMS) || !defined(COLS)
+#error "layer_tet.cu needs REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, ITEMS, COLS"
+#endif
+
+#include "dg/layer.h"
+
+enum {
+    ENDS = NUM_FACE * NFP, /* nodes of all faces */
+    COLUMNS = COLS * NUM_TRACE,
+    PITCH = (ITEMS * NUM_TRACE + 3) / 4 * 4 + 4 /* whole quads, and not a multiple of all banks */
+};
+
+struct room {
+    union {
+        struct {
+            REAL w[NP][PITCH], jump[ENDS][PITCH];
+        };
+        REAL rates[ITEMS][NUM_FIELD][NP];
+    };
+    int cell[ITEMS], elem[ITEMS], axis[ITEMS];
+};
+
+/* Half the jump of each trace at node m of a face, times the normal's component along the axis: what the lift takes. */
+static __device__ __forceinline__ void jump_at(const dg_layer_args &a, const room &s, int item, int face,
+                                               int m, REAL *jump)
+{
+    int axis = s.axis[item], cell = s.cell[item], n = __ldg(a.face_node + face * NFP + m);
+    REAL normal[3], in[NUM_TRACE], out[NUM_TRACE];
+    for (int i = 0; i < 3; i++)
+        normal[i] = face == 0 ? gradient_at(a, cell, i, 0) + gradient_at(a, cell, 3 + i, 0) +
+                                    gradient_at(a, cell, 6 + i, 0)
+                              : -gradient_at(a, cell, 3 * (face - 1) + i, 0);
+    REAL along = axis == 0 ? normal[0] : axis == 1 ? normal[1] : normal[2];
+    for (int i = 0; i < NUM_TRACE; i++)
+        jump[i] = 0;
+    if (along == 0)
+        return;
+    for (int i = 0; i < NUM_TRACE; i++)
+        in[i] = s.w[n][item * NUM_TRACE + i];
+    int neighbor = __ldg(a.neighbor + NUM_FACE * (long long)s.elem[item] + face);
+    if (neighbor < 0)
+        axis_reflect(-1 - neighbor, in, normal, out);
+    else
+        load_trace(a, axis, NEIGHBOR_ELEM(neighbor), __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m),
+                   out);
+    for (int i = 0; i < NUM_TRACE; i++)
+        jump[i] = (REAL)0.5 * along * (out[i] - in[i]);
+}
+
+/* The derivatives along their axes of COLS items' traces, with the central flux. */
+static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const room &s, int first, int n,
+                                                 REAL (&slope)[COLS][NUM_TRACE])
+{
+    const REAL *matrix = (const REAL *)a.matrix + n;
+    REAL sum[3][COLUMNS], lifted[COLUMNS];
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++)
+        sum[0][c] = sum[1][c] = sum[2][c] = lifted[c] = 0;
+#pragma unroll 5
+    for (int k = 0; k < NP; k++) {
+        REAL x[COLUMNS];
+        load_vector<COLUMNS>(x, s.w[k] + first * NUM_TRACE);
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            REAL d = __ldg(matrix + (j * NP + k) * NP);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++)
+                sum[j][c] += d * x[c];
+        }
+    }
+#pragma unroll 6
+    for (int m = 0; m < ENDS; m++) {
+        REAL x[COLUMNS], d = __ldg(matrix + (3 * NP + m) * NP);
+        load_vector<COLUMNS>(x, s.jump[m] + first * NUM_TRACE);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+            lifted[c] += d * x[c];
+    }
+#pragma unroll
+    for (int k = 0; k < COLS; k++) {
+        REAL g[3];
+        for (int j = 0; j < 3; j++)
+            g[j] = gradient_at(a, s.cell[first + k], 3 * j + s.axis[first + k], 0);
+#pragma unroll
+        for (int i = 0; i < NUM_TRACE; i++) {
+            int c = k * NUM_TRACE + i;
+            slope[k][i] = g[0] * sum[0][c] + g[1] * sum[1][c] + g[2] * sum[2][c] + lifted[c];
+        }
+    }
+}
+
+static __device__ __forceinline__ void load_items(const dg_layer_args &a, room &s, int begin, int end)
+{
+    int base = __ldg(a.first + begin);
+    for (int cell = begin + threadIdx.x; cell < end; cell += THREADS)
+        for (int item = __ldg(a.first + cell); item < __ldg(a.first + cell + 1); item++) {
+            s.cell[item - base] = cell;
+            s.elem[item - base] = __ldg(a.elem + cell);
+            s.axis[item - base] = LAYER_AXIS(__ldg(a.axis + item));
+        }
+}
+
+static __device__ __forceinline__ void load_traces(const dg_layer_args &a, room &s, int num)
+{
+    for (int i = threadIdx.x; i < num * NP; i += THREADS) {
+        int item = i / NP, n = i % NP;
+        REAL w[NUM_TRACE];
+        load_trace(a, s.axis[item], s.elem[item], n, w);
+        for (int k = 0; k < NUM_TRACE; k++)
+            s.w[n][item * NUM_TRACE + k] = w[k];
+    }
+}
+
+static __device__ __forceinline__ void load_jumps(const dg_layer_args &a, room &s, int num)
+{
+    for (int i = threadIdx.x; i < num * ENDS; i += THREADS) {
+        int item = i / ENDS, end = i % ENDS;
+        REAL jump[NUM_TRACE];
+        jump_at(a, s, item, end / NFP, end % NFP, jump);
+        for (int k = 0; k < NUM_TRACE; k++)
+            s.jump[end][item * NUM_TRACE + k] = jump[k];
+    }
+}
+
+/* Sums what the items of each cell add to its nodes. */
+static __device__ __forceinline__ void add_items(const dg_layer_args &a, const room &s, int begin, int end)
+{
+    int base = __ldg(a.first + begin);
+    for (int i = threadIdx.x; i < (end - begin) * NP; i += THREADS) {
+        int cell = begin + i / NP, n = i % NP, item = __ldg(a.first + cell), last = __ldg(a.first + cell + 1);
+        long long place = place_of(__ldg(a.elem + cell), n), total = a.num_total * NP;
+        REAL q[NUM_FIELD], r[NUM_FIELD], sum[NUM_FIELD], fade = 0;
+        load_own_node<NUM_FIELD>(r, (const REAL *)a.r, total, place);
+        for (int f = 0; f < NUM_FIELD; f++)
+            sum[f] = q[f] = 0;
+        for (; item < last; item++) {
+            for (int f = 0; f < NUM_FIELD; f++)
+                sum[f] += s.rates[item - base][f][n];
+            fade += __ldg((const REAL *)a.profile +
+                          (item * (long long)LAYER_NUMBER + LAYER_FADE) * a.profile_nodes +
+                          (a.profile_nodes == 1 ? 0 : n));
+        }
+        if (fade != 0 || !a.before)
+            load_node<NUM_FIELD>(q, (const REAL *)a.q, total, place);
+        for (int f = 0; f < NUM_FIELD; f++)
+            sum[f] -= fade * q[f];
+        add_rates(a, place, q, r, sum);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_constant__ dg_layer_args a)
+{
+    extern __shared__ __align__(16) unsigned char bytes[];
+    room &s = *(room *)bytes;
+    int block = (int)(a.first_block + blockIdx.x);
+    int begin = max(__ldg(a.block + block), (int)a.first_cell);
+    int end = min(__ldg(a.block + block + 1), (int)a.last_cell);
+    int base = __ldg(a.first + begin), num = __ldg(a.first + end) - base;
+    int first = threadIdx.x / NP * COLS, n = threadIdx.x % NP, mine = min(num - first, COLS);
+    REAL rates[COLS][NUM_FIELD], slope[COLS][NUM_TRACE];
+    memory old[COLS];
+    load_items(a, s, begin, end);
+    __syncthreads();
+    load_traces(a, s, num);
+    __syncthreads();
+    load_jumps(a, s, num);
+    for (int c = 0; c < COLS; c++) /* in flight during the products */
+        if (c < mine)
+            load_memory(a, base + first + c, n, old[c]);
+    __syncthreads();
+    if (mine > 0) {
+        slopes_of(a, s, first, n, slope);
+#pragma unroll
+        for (int c = 0; c < COLS; c++) {
+            REAL profile[LAYER_NUMBER], coef[NUM_COEF], z[NUM_TRACE];
+            long long item = base + first + c;
+            if (c >= mine)
+                break;
+            load_profile(a, item, a.profile_nodes == 1 ? 0 : n, profile);
+            load_coefficients(a, s.cell[first + c], n, coef);
+            advance_memory(a, item, n, profile, old[c], slope[c], z);
+            axis_rates(s.axis[first + c], z, coef, rates[c]);
+        }
+    }
+    __syncthreads(); /* nobody reads traces and jumps any more */
+#pragma unroll
+    for (int c = 0; c < COLS; c++)
+        for (int f = 0; f < NUM_FIELD && c < mine; f++)
+            s.rates[first + c][f][n] = rates[c][f];
+    __syncthreads();
+    add_items(a, s, begin, end);
+}
