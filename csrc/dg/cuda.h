@@ -46,9 +46,10 @@ struct dg_cuda_cut {
 };
 
 /* Absorbing layers (layer_cuda.c), as csrc/dg/layer.h has them, [..][node]. */
+enum { NUM_LAYER_PASS = 3 };
 struct dg_cuda_layers {
     struct gpu_module *module;
-    struct gpu_kernel kernel;
+    struct gpu_kernel kernel[NUM_LAYER_PASS]; /* by LAYER_FOR_NEXT, .. */
     gpu_ptr profile, gradient, coef, matrix, elem, first, axis, block;
     int32_t *host_block; /* [num_block + 1]: as `block`, of tetrahedra */
     int64_t num_block;

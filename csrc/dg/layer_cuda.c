@@ -68,25 +68,37 @@ static unda_status upload_matrix(unda_solver *s, struct dg_cuda *t)
 
 /* How a block works: cuda/dg/layer_hex.cu, layer_tet.cu. */
 struct pass {
-    int threads;
+    int threads, min_blocks;
     int cells;       /* hexahedra of a block */
     int items, cols; /* of tetrahedra: items of a block, of a thread */
-    int64_t shared_reals, shared_words;
+    int64_t shared_words, shared_reals;
 };
 
-enum { WARP = 32, LEAST_THREADS = 256, MOST_THREADS = 384 };
-
-static int whole_warps(int threads)
+static int round_up(int number, int unit)
 {
-    return (threads + WARP - 1) / WARP * WARP;
+    return (number + unit - 1) / unit * unit;
 }
 
-static struct pass pass_hex(const struct dg *dg, int line)
+/* Blocks on an SM with so many registers a thread. */
+static int min_blocks(int threads, int registers)
 {
-    int num = dg->space.num_node;
-    struct pass p = {.cells = num < LEAST_THREADS ? LEAST_THREADS / num : 1};
-    int nodes = p.cells * num, own = (nodes + MOST_THREADS - 1) / MOST_THREADS;
-    p.threads = whole_warps((nodes + own - 1) / own);
+    enum { REGISTERS = 65536, SHARED_BY_PARTITIONS = 128 };
+    int blocks = REGISTERS / (registers * round_up(threads, SHARED_BY_PARTITIONS));
+    return blocks > 1 ? blocks : 1;
+}
+
+static struct pass pass_hex(const struct dg *dg, int line, int real_bytes)
+{
+    int num = dg->space.num_node, wide = dg->physics->num_trace * real_bytes; /* bytes of a node's traces */
+    int least = wide > 16 ? 128 : 256, most = wide > 16 ? 128 : 384;
+    struct pass p = {.cells = num < least ? least / num : 1};
+    int nodes = p.cells * num, own = (nodes + most - 1) / most;
+    p.threads = round_up((nodes + own - 1) / own, 32);
+    p.min_blocks = min_blocks(p.threads, wide <= 8    ? 72
+                                         : wide <= 16 ? 80
+                                         : wide <= 24 ? 96
+                                         : wide <= 32 ? 128
+                                                      : 168);
     p.shared_reals = line * line + 1 + (int64_t)nodes * dg->physics->num_field;
     return p;
 }
@@ -96,9 +108,10 @@ static struct pass pass_tet(const struct dg *dg, int real_bytes)
 {
     const struct space *space = &dg->space;
     int num = space->num_node, trace = dg->physics->num_trace;
-    int groups = num < LEAST_THREADS ? LEAST_THREADS / num : 1, columns = real_bytes == 4 ? 12 : 8;
-    struct pass p = {.threads = whole_warps(groups * num), .cols = trace >= columns ? 1 : columns / trace};
+    int groups = num < 256 ? 256 / num : 1, columns = real_bytes == 4 ? 8 : 4;
+    struct pass p = {.threads = round_up(groups * num, 32), .cols = trace >= columns ? 1 : columns / trace};
     p.items = groups * p.cols;
+    p.min_blocks = min_blocks(p.threads, real_bytes == 4 ? 80 : 128);
     int64_t pitch = (p.items * trace + 3) / 4 * 4 + 4,
             rates = (int64_t)p.items * dg->physics->num_field * num;
     int64_t columns_of_all = pitch * (num + (int64_t)space->num_face * space->num_face_node);
@@ -110,7 +123,8 @@ static struct pass pass_tet(const struct dg *dg, int real_bytes)
 static struct pass pass_of(const unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
-    return dg->metric_nodes ? pass_hex(dg, s->options.degree + 1) : pass_tet(dg, s->real_bytes);
+    return dg->metric_nodes ? pass_hex(dg, s->options.degree + 1, s->real_bytes)
+                            : pass_tet(dg, s->real_bytes);
 }
 
 static struct gpu_shape shape_of(const unda_solver *s)
@@ -123,6 +137,7 @@ static struct gpu_shape shape_of(const unda_solver *s)
 
 static unda_status compile(unda_solver *s, struct dg_cuda *t)
 {
+    static const char *const names[NUM_LAYER_PASS] = {"dg_layer_next", "dg_layer_first", "dg_layer_other"};
     struct gpu_defines defines = {.num = 0};
     struct gpu_shape shape = shape_of(s);
     struct pass p = pass_of(s);
@@ -133,6 +148,7 @@ static unda_status compile(unda_solver *s, struct dg_cuda *t)
     gpu_define(&defines, "SPACE=\"%s\"", dg_tables(s)->space.header);
     gpu_define(&defines, "DEGREE=%d", s->options.degree);
     gpu_define(&defines, "THREADS=%d", p.threads);
+    gpu_define(&defines, "MIN_BLOCKS=%d", p.min_blocks);
     if (lines)
         gpu_define(&defines, "CELLS=%d", p.cells);
     else {
@@ -141,7 +157,8 @@ static unda_status compile(unda_solver *s, struct dg_cuda *t)
     }
     struct gpu_source source = {lines ? "dg/layer_hex.cu" : "dg/layer_tet.cu", defines.list, defines.num};
     TRY(gpu_module_new(&t->layers.module, t->gpu, &source));
-    TRY(gpu_kernel_get(&t->layers.kernel, t->layers.module, "dg_layer", shape.shared_bytes));
+    for (int i = 0; i < NUM_LAYER_PASS; i++)
+        TRY(gpu_kernel_get(&t->layers.kernel[i], t->layers.module, names[i], shape.shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
@@ -280,9 +297,10 @@ void layer_free(struct dg_cuda *t)
     gpu_module_free(t->layers.module);
 }
 
-static bool goes_before(const struct stage *stage)
+/* Which of the kernels a stage takes. */
+static int pass_for(const struct stage *stage)
 {
-    return stage->update == UPDATE_LSRK && stage->a != 0;
+    return stage->update != UPDATE_LSRK ? LAYER_FOR_OTHER : stage->a == 0 ? LAYER_FOR_FIRST : LAYER_FOR_NEXT;
 }
 
 static unda_status launch(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
@@ -308,7 +326,6 @@ static unda_status launch(unda_solver *s, const struct stage *stage, int64_t beg
     a.face_node = POINTER(t->face_node);
     a.matrix = POINTER(l->matrix);
     a.profile_nodes = l->profile_nodes;
-    a.before = goes_before(stage);
     a.first_cell = begin;
     a.last_cell = end;
     if (dg_tables(s)->metric_nodes) {
@@ -318,14 +335,14 @@ static unda_status launch(unda_solver *s, const struct stage *stage, int64_t beg
         a.first_block = block_of(l, begin);
         shape.grid[0] = block_of(l, end - 1) + 1 - a.first_block;
     }
-    return gpu_launch(&l->kernel, t->stream, &shape, &a, sizeof a);
+    return gpu_launch(&l->kernel[pass_for(stage)], t->stream, &shape, &a, sizeof a);
 }
 
 unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last, bool before)
 {
     const struct dg_layers *l = &dg_tables(s)->layers;
     int64_t begin, end;
-    if (l->num_elem == 0 || before != goes_before(stage))
+    if (l->num_elem == 0 || before != (pass_for(stage) == LAYER_FOR_NEXT))
         return UNDA_OK;
     dg_layers_range(l, first, last, &begin, &end);
     return begin == end ? UNDA_OK : launch(s, stage, begin, end);

@@ -12,6 +12,11 @@
 #define LAYER_FADE   3 /* e [1/s] */
 #define LAYER_NUMBER 4
 
+/* Of which stages a CUDA kernel is the pass: of LSRK with a != 0, which it goes before; with a = 0, after; all others, after. */
+#define LAYER_FOR_NEXT  0
+#define LAYER_FOR_FIRST 1
+#define LAYER_FOR_OTHER 2
+
 /* What a CUDA kernel knows of an item: its axis, along which lines r_j of a hexahedron the coordinate on that axis changes
  * (bits j), and j of the only ones, which profiles by line go with. */
 #define LAYER_ITEM(axis, lines, along) ((axis) | (lines) << 2 | (along) << 5)
@@ -47,7 +52,6 @@ struct dg_layer_args {
     int pitch, update;
     int gradient_nodes, coef_nodes; /* 0 where all nodes of a cell have the same, else 1 */
     int profile_nodes; /* CUDA: 1; of lines their nodes, where the depth changes along one alone; or all */
-    int before; /* the pass goes before the stage, which takes the layers' share with the old residual: LSRK, a != 0 */
 };
 SIZE_IS(dg_layer_args, 232);
 

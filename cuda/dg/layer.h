@@ -67,15 +67,16 @@ struct memory {
     REAL psi[NUM_TRACE], r[NUM_TRACE], r1[NUM_TRACE];
 };
 
-DEVICE void load_memory(const dg_layer_args &a, long long item, int n, memory &at)
+template <int PASS> DEVICE void load_memory(const dg_layer_args &a, long long item, int n, memory &at)
 {
+    bool ab3 = PASS == LAYER_FOR_OTHER && a.update == UPDATE_AB3;
     for (int i = 0; i < NUM_TRACE; i++) {
         long long place = (item * NUM_TRACE + i) * NP + n;
         at.psi[i] = ((const REAL *)a.psi)[place];
-        at.r[i] = a.update == UPDATE_AB3 || (a.update == UPDATE_LSRK && a.a != 0)
-                      ? ((const REAL *)a.psi_r)[place]
-                      : (REAL)0; /* at first it may hold anything */
-        at.r1[i] = a.update == UPDATE_AB3 ? ((const REAL *)a.psi_r1)[place] : (REAL)0;
+        if (PASS == LAYER_FOR_NEXT || ab3) /* at first it may hold anything */
+            at.r[i] = ((const REAL *)a.psi_r)[place];
+        if (ab3)
+            at.r1[i] = ((const REAL *)a.psi_r1)[place];
     }
 }
 
@@ -87,6 +88,7 @@ DEVICE void load_profile(const dg_layer_args &a, long long item, int at, REAL *p
 }
 
 /* z = (1 / kappa - 1) slope + psi, and the stage of psi. */
+template <int PASS>
 DEVICE void advance_memory(const dg_layer_args &a, long long item, int n, const REAL *profile,
                            const memory &at, const REAL *slope, REAL *z)
 {
@@ -94,33 +96,66 @@ DEVICE void advance_memory(const dg_layer_args &a, long long item, int n, const 
         long long place = (item * NUM_TRACE + i) * NP + n;
         REAL rate = -(profile[LAYER_DECAY] * at.psi[i] + profile[LAYER_GAIN] * slope[i]), next = rate;
         z[i] = profile[LAYER_LESS] * slope[i] + at.psi[i];
-        if (a.update == UPDATE_LSRK) {
-            next = (REAL)a.a * at.r[i] + (REAL)a.dt * rate;
+        if (PASS != LAYER_FOR_OTHER) {
+            next *= (REAL)a.dt;
+            if (PASS == LAYER_FOR_NEXT)
+                next += (REAL)a.a * at.r[i];
             ((REAL *)a.psi)[place] = at.psi[i] + (REAL)a.b * next;
-        }
-        if (a.update == UPDATE_AB3)
+        } else if (a.update == UPDATE_AB3)
             ((REAL *)a.psi)[place] =
                 at.psi[i] + ((REAL)a.c0 * rate + (REAL)a.c1 * at.r1[i] + (REAL)a.c2 * at.r[i]);
         ((REAL *)a.psi_r)[place] = next;
     }
 }
 
-/* Adds the rates of a node to r, which is `r` there, and to what the stage wrote. q: its state. */
-DEVICE void add_rates(const dg_layer_args &a, long long place, const REAL *q, REAL *r, const REAL *rates)
+/* What r of the stage takes of a rate. */
+template <int PASS> DEVICE REAL factor_of(const dg_layer_args &a)
+{
+    return PASS == LAYER_FOR_NEXT ? (REAL)(a.dt / a.a) : PASS == LAYER_FOR_FIRST ? (REAL)a.dt : (REAL)1;
+}
+
+/* The rates of a node on their way into r, which begins as what stands there. */
+template <int PASS> struct gathered {
+    REAL r[NUM_FIELD], sum[PASS == LAYER_FOR_OTHER ? NUM_FIELD : 1];
+};
+
+template <int PASS> DEVICE void begin_rates(const dg_layer_args &a, long long place, gathered<PASS> &to)
+{
+    load_own_node<NUM_FIELD>(to.r, (const REAL *)a.r, a.num_total * NP, place);
+    if (PASS == LAYER_FOR_OTHER)
+        for (int f = 0; f < NUM_FIELD; f++)
+            to.sum[f] = 0;
+}
+
+template <int PASS> DEVICE void add_rate(const dg_layer_args &a, int f, REAL rate, gathered<PASS> &to)
+{
+    to.r[f] += factor_of<PASS>(a) * rate;
+    if (PASS == LAYER_FOR_OTHER)
+        to.sum[f] += rate;
+}
+
+/* Stores r, and brings the rates into the state that the stage wrote. q: the state before, LAYER_FOR_FIRST alone. */
+template <int PASS>
+DEVICE void end_rates(const dg_layer_args &a, long long place, const REAL *q, const gathered<PASS> &from)
 {
     long long total = a.num_total * NP;
     REAL next[NUM_FIELD];
-    REAL to_r = a.update != UPDATE_LSRK ? (REAL)1 : a.before ? (REAL)(a.dt / a.a) : (REAL)a.dt;
-    for (int f = 0; f < NUM_FIELD; f++)
-        r[f] += to_r * rates[f];
-    store_node<NUM_FIELD>((REAL *)a.r, total, place, r);
-    if (a.update == UPDATE_RHS || a.before)
+    store_node<NUM_FIELD>((REAL *)a.r, total, place, from.r);
+    if (PASS == LAYER_FOR_NEXT || a.update == UPDATE_RHS)
         return;
-    if (a.update == UPDATE_AB3)
+    if (PASS == LAYER_FOR_OTHER)
         load_own_node<NUM_FIELD>(next, (const REAL *)a.q_new, total, place);
     for (int f = 0; f < NUM_FIELD; f++)
-        next[f] = a.update == UPDATE_AB3 ? next[f] + (REAL)a.c0 * rates[f] : q[f] + (REAL)a.b * r[f];
+        next[f] = PASS == LAYER_FOR_OTHER ? next[f] + (REAL)a.c0 * from.sum[f] : q[f] + (REAL)a.b * from.r[f];
     store_node<NUM_FIELD>((REAL *)a.q_new, total, place, next);
 }
+
+/* A kernel from a template. */
+#define KERNEL(name, PASS)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)                                        \
+        name(const __grid_constant__ dg_layer_args a)                                                        \
+    {                                                                                                        \
+        pass<PASS>(a);                                                                                       \
+    }
 
 #endif

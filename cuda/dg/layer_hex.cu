@@ -4,7 +4,7 @@
  * of which only those count along which the layer's coordinate changes: in cells that layers add, one for each axis. A node at
  * the end of a line loads the one beyond it and lifts the jump, which changes that node alone. Blocks wait once.
  * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; more at the ends of lines, mostly from L2.
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, CELLS. Dynamic shared memory: struct room. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, CELLS. Dynamic shared memory: struct room. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(SPACE) || !defined(THREADS) ||       \
     !defined(CELLS)
 #error "layer_hex.cu needs REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, CELLS"
@@ -94,7 +94,7 @@ static __device__ __forceinline__ int profile_place(const dg_layer_args &a, int 
     return a.profile_nodes == NP ? n : at;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_constant__ dg_layer_args a)
+template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_args &a)
 {
     extern __shared__ __align__(16) unsigned char bytes[];
     room &s = *(room *)bytes;
@@ -118,36 +118,40 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_cons
         bool mine = tile < CELLS && begin + tile < a.last_cell;
         long long cell = mine ? begin + tile : begin, elem = __ldg(a.elem + cell), place = place_of(elem, n);
         int item = __ldg(a.first + cell), last = __ldg(a.first + cell + 1);
-        REAL r[NUM_FIELD], q[NUM_FIELD], coef[NUM_COEF], sum[NUM_FIELD];
+        REAL coef[NUM_COEF];
+        gathered<PASS> sum;
         memory old;
         if (mine) { /* loads in flight while the block waits */
-            load_memory(a, item, n, old);
-            load_own_node<NUM_FIELD>(r, (const REAL *)a.r, total, place);
+            load_memory<PASS>(a, item, n, old);
+            begin_rates(a, place, sum);
             load_coefficients(a, cell, n, coef);
         }
         if (own == 0)
             __syncthreads();
         if (!mine)
             continue;
-#pragma unroll
-        for (int f = 0; f < NUM_FIELD; f++) {
-            q[f] = s.q[tile][f][n];
-            sum[f] = 0;
-        }
 #pragma unroll 1
         for (; item < last; item++) {
             int kind = __ldg(a.axis + item);
             REAL profile[LAYER_NUMBER], slope[NUM_TRACE], z[NUM_TRACE], rates[NUM_FIELD];
             load_profile(a, item, profile_place(a, kind, n), profile);
             slope_of(a, s, tile, cell, elem, kind, n, slope);
-            advance_memory(a, item, n, profile, old, slope, z);
+            advance_memory<PASS>(a, item, n, profile, old, slope, z);
             if (item + 1 < last)
-                load_memory(a, item + 1, n, old);
+                load_memory<PASS>(a, item + 1, n, old);
             axis_rates(LAYER_AXIS(kind), z, coef, rates);
 #pragma unroll
             for (int f = 0; f < NUM_FIELD; f++)
-                sum[f] += rates[f] - profile[LAYER_FADE] * q[f];
+                add_rate(a, f, rates[f] - profile[LAYER_FADE] * s.q[tile][f][n], sum);
         }
-        add_rates(a, place, q, r, sum);
+        REAL q[NUM_FIELD];
+#pragma unroll
+        for (int f = 0; f < NUM_FIELD; f++)
+            q[f] = s.q[tile][f][n];
+        end_rates(a, place, q, sum);
     }
 }
+
+KERNEL(dg_layer_next, LAYER_FOR_NEXT)
+KERNEL(dg_layer_first, LAYER_FOR_FIRST)
+KERNEL(dg_layer_other, LAYER_FOR_OTHER)

@@ -6,7 +6,7 @@
  * a node of their cell is summed in shared memory, in the order of the items.
  * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; NFP nodes of each neighbour, mostly from L2.
  * Flops per node and axis: NUM_TRACE (6 NP + 2 NUM_FACE NFP).
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, ITEMS, COLS. Dynamic shared memory: struct room. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, ITEMS, COLS. Dynamic shared memory: struct room. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(SPACE) || !defined(THREADS) ||       \
     !defined(ITEMS) || !defined(COLS)
 #error "layer_tet.cu needs REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, ITEMS, COLS"
@@ -133,32 +133,32 @@ static __device__ __forceinline__ void load_jumps(const dg_layer_args &a, room &
 }
 
 /* Sums what the items of each cell add to its nodes. */
+template <int PASS>
 static __device__ __forceinline__ void add_items(const dg_layer_args &a, const room &s, int begin, int end)
 {
     int base = __ldg(a.first + begin);
     for (int i = threadIdx.x; i < (end - begin) * NP; i += THREADS) {
         int cell = begin + i / NP, n = i % NP, item = __ldg(a.first + cell), last = __ldg(a.first + cell + 1);
         long long place = place_of(__ldg(a.elem + cell), n), total = a.num_total * NP;
-        REAL q[NUM_FIELD], r[NUM_FIELD], sum[NUM_FIELD], fade = 0;
-        load_own_node<NUM_FIELD>(r, (const REAL *)a.r, total, place);
-        for (int f = 0; f < NUM_FIELD; f++)
-            sum[f] = q[f] = 0;
+        REAL q[NUM_FIELD], fade = 0;
+        gathered<PASS> sum;
+        begin_rates(a, place, sum);
         for (; item < last; item++) {
             for (int f = 0; f < NUM_FIELD; f++)
-                sum[f] += s.rates[item - base][f][n];
+                add_rate(a, f, s.rates[item - base][f][n], sum);
             fade += __ldg((const REAL *)a.profile +
                           (item * (long long)LAYER_NUMBER + LAYER_FADE) * a.profile_nodes +
                           (a.profile_nodes == 1 ? 0 : n));
         }
-        if (fade != 0 || !a.before)
+        if (fade != 0 || PASS == LAYER_FOR_FIRST)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, total, place);
-        for (int f = 0; f < NUM_FIELD; f++)
-            sum[f] -= fade * q[f];
-        add_rates(a, place, q, r, sum);
+        for (int f = 0; f < NUM_FIELD && fade != 0; f++)
+            add_rate(a, f, -fade * q[f], sum);
+        end_rates(a, place, q, sum);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_constant__ dg_layer_args a)
+template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_args &a)
 {
     extern __shared__ __align__(16) unsigned char bytes[];
     room &s = *(room *)bytes;
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_cons
     load_jumps(a, s, num);
     for (int c = 0; c < COLS; c++) /* in flight during the products */
         if (c < mine)
-            load_memory(a, base + first + c, n, old[c]);
+            load_memory<PASS>(a, base + first + c, n, old[c]);
     __syncthreads();
     if (mine > 0) {
         slopes_of(a, s, first, n, slope);
@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_cons
                 break;
             load_profile(a, item, a.profile_nodes == 1 ? 0 : n, profile);
             load_coefficients(a, s.cell[first + c], n, coef);
-            advance_memory(a, item, n, profile, old[c], slope[c], z);
+            advance_memory<PASS>(a, item, n, profile, old[c], slope[c], z);
             axis_rates(s.axis[first + c], z, coef, rates[c]);
         }
     }
@@ -198,5 +198,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_layer(const __grid_cons
         for (int f = 0; f < NUM_FIELD && c < mine; f++)
             s.rates[first + c][f][n] = rates[c][f];
     __syncthreads();
-    add_items(a, s, begin, end);
+    add_items<PASS>(a, s, begin, end);
 }
+
+KERNEL(dg_layer_next, LAYER_FOR_NEXT)
+KERNEL(dg_layer_first, LAYER_FOR_FIRST)
+KERNEL(dg_layer_other, LAYER_FOR_OTHER)
