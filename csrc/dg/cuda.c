@@ -253,9 +253,10 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     struct dg_cuda *t = tables(s);
     TRY(dg_check_range(s, begin, end));
     TRY(plan_compile(s, stage->update));
+    TRY(layer_pass(s, stage, begin, end, true));
     for (int part = 0; part < t->plan.kernel->num_function && begin < end; part++)
         TRY(launch_part(s, stage, part, begin, end));
-    return layer_pass(s, stage, begin, end);
+    return layer_pass(s, stage, begin, end, false);
 }
 
 static void swap(unda_solver *s, int a, int b)

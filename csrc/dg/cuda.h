@@ -46,10 +46,14 @@ struct dg_cuda_cut {
 };
 
 /* Absorbing layers (layer_cuda.c), as csrc/dg/layer.h has them, [..][node]. */
+enum { NUM_LAYER_PASS = 3 };
 struct dg_cuda_layers {
     struct gpu_module *module;
-    struct gpu_kernel kernel;
-    gpu_ptr profile, gradient, coef, matrix, elem, first, axis;
+    struct gpu_kernel kernel[NUM_LAYER_PASS]; /* by LAYER_FOR_NEXT, .. */
+    gpu_ptr profile, gradient, coef, face, face_coef, matrix, elem, first, axis, block;
+    int32_t *host_block; /* [num_block + 1]: as `block`, of tetrahedra */
+    int64_t num_block;
+    int profile_nodes;    /* as in dg_layer_args */
     gpu_ptr psi[NUM_BUF]; /* memory variables, and what the buffers are of them; NEW has none */
 };
 
@@ -155,12 +159,12 @@ void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host,
 unda_status dg_cuda_exchange_fill(unda_solver *s, double more);
 void dg_cuda_exchange_free(unda_solver *s);
 
-/* layer_cuda.c: lists and fills the arrays of layers; the pass over the elements [first, last) after a stage; what is done to
- * buffers, done to their memory variables. */
+/* layer_cuda.c: lists and fills the arrays of layers; the pass over the elements [first, last), which goes before some
+ * stages and after the others: called at both places; what is done to buffers, done to their memory variables. */
 void layer_list(const unda_solver *s, struct dg_cuda *t);
 unda_status layer_fill(unda_solver *s, struct dg_cuda *t);
 void layer_free(struct dg_cuda *t);
-unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last);
+unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last, bool before);
 void layer_swap(unda_solver *s, int a, int b);
 unda_status layer_copy(unda_solver *s, int to, int from);
 unda_status layer_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,

@@ -8,12 +8,14 @@ DEVICE void FN(axis_frame)(int axis, VAL *frame)
     VAL zero = {0};
     for (int i = 0; i < NUM_FRAME; i++)
         frame[i] = zero;
+    for (int i = 0; i < 3; i++) {
 #if GRAD_DIV
-    frame[axis] += 1;
+        frame[i] += (REAL)(i == axis);
 #else
-    frame[(axis + 1) % 3] += 1;
-    frame[3 + (axis + 2) % 3] += 1;
+        frame[i] += (REAL)(i == (axis + 1) % 3);
+        frame[3 + i] += (REAL)(i == (axis + 2) % 3);
 #endif
+    }
 }
 
 /* A_axis z: dq/dt from z in place of d_axis w_axis; coef: of the material alone. */
@@ -27,14 +29,15 @@ DEVICE void FN(axis_rates)(int axis, const VAL *z, const VAL *coef, VAL *rhs)
 #if GRAD_DIV
     for (int i = 0; i < GRAD_DIV; i++) {
         acc[i] = z[GRAD_DIV + i];
-        acc[GRAD_DIV + GRAD_DIV * axis + i] = z[i];
+        for (int k = 0; k < 3; k++)
+            acc[GRAD_DIV * (1 + k) + i] = k == axis ? z[i] : zero;
     }
 #else
-    int j = (axis + 1) % 3, k = (axis + 2) % 3;
-    acc[j] = -z[3]; /* curl H */
-    acc[k] = z[2];
-    acc[3 + j] = -z[1]; /* curl E */
-    acc[3 + k] = z[0];
+    for (int i = 0; i < 3; i++) {
+        bool j = i == (axis + 1) % 3, k = i == (axis + 2) % 3;
+        acc[i] = j ? -z[3] : k ? z[2] : zero;     /* curl H */
+        acc[3 + i] = j ? -z[1] : k ? z[0] : zero; /* curl E */
+    }
 #endif
     FN(from_reference)(acc, one, coef, rhs);
 }
