@@ -966,8 +966,6 @@ MUTATIONS = [
     ("csrc/dg/integral.c", "back ? BUF_Q : BUF_NEW", "back ? BUF_R : BUF_NEW"),
     ("csrc/dg/points_cpu.c", "place * p->num_integral + p->integral[f]", "place * p->num_integral"),
     ("csrc/dg/cuda_points.c", "channel->skip = p->num_integral;", ";"),
-    ("csrc/dg/cuda_points.c", "        row += num_row(p);\n    }\n    TRY(gpu_pool_copy(&t->lists, t->stream, &t->place",
-     "    }\n    TRY(gpu_pool_copy(&t->lists, t->stream, &t->place"),
     ("csrc/dg/cuda_points.c", "TRY(move_integrals(s, BUF_R, out));", ";"),
     ("csrc/dg/team_points.c", "p->place[p->split[i]] + k - p->first[i]", "p->place[p->split[i]]"),
     ("python/unda/method/integral.py", "done % self._every == 0", "done % self._every == 1"),

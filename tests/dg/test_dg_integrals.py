@@ -1,4 +1,4 @@
-"""Receivers of DG integrate over time as if the integral were a field that the steps advance, on every engine.
+"""Receivers of DG integrate over time as if the integral were a field that steps advance, on every engine.
 
 Not here: what displacements and strains are (test_displacement_and_strain.py).
 """
@@ -67,7 +67,7 @@ def together(sim, num_step):
 
 
 def of_samples(dt, v):
-    """Integrals by the rule of order 4 of Adams and Moulton from samples after each step, from the fourth on."""
+    """Integrals by the rule of order 4 of Adams and Moulton from samples after each step, from the third."""
     added = dt / 24 * (9 * v[..., 3:] + 19 * v[..., 2:-1] - 5 * v[..., 1:-2] + v[..., :-3])
     return np.cumsum(added, axis=-1)
 
@@ -132,7 +132,7 @@ def test_a_device_has_the_integrals_of_the_cpu_to_rounding(integrator, shape, op
 
 
 def test_receivers_that_come_later_recall_what_ab3_has_done():
-    """From a smooth state: after the first steps their integrals grow as those of others do, to the third order."""
+    """From a smooth state: their integrals grow as those of others do, to the third order."""
 
     def error(cfl):
         sim = made("ab3", degree=3, cfl=cfl)
@@ -144,7 +144,7 @@ def test_receivers_that_come_later_recall_what_ab3_has_done():
         return np.abs(late["ux"] - (early["ux"][:, 7:] - early["ux"][:, 7:8])).max(), sim.dt
 
     (coarse, dt), (fine, _) = error(0.8), error(0.4)
-    # two starting errors of O(dt^4), below dt^4 omega^3 |v| (0.4 + 0.14), and a rule that knew nothing has dt / 2
+    # two errors of O(dt^4), below dt^4 omega^3 |v| (0.4 + 0.14); steps that knew nothing begin with dt / 2
     assert 0.0 < coarse < 0.6 * (2 * np.pi) ** 3 * dt**4
     assert fine < coarse / 12
 
