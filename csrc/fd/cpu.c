@@ -195,18 +195,15 @@ unda_status fd_cpu_clear(unda_solver *s)
 
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
 {
-    const struct fd_terms *terms = &fd_cpu(s)->terms[f];
-    const double *amplitude = fd_cpu(s)->amplitude + time * s->num_source;
-    int64_t last = fd_num_before(terms->node, terms->num_node, end);
-    for (int64_t n = fd_num_before(terms->node, last, begin); n < last; n++) {
-        int64_t at = fd_cpu_at(fd_tables(s), fd_cpu(s), terms->node[n]);
-        double value = real_get(s, array, at);
-        for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
-            double w = real_get(s, terms->weight, k), a = amplitude[terms->source[k]];
-            value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
-        }
-        real_put(s, array, at, value);
-    }
+    const struct fd_cpu *t = fd_cpu(s);
+    const struct fd_lines *lines = &t->lines[f];
+    const double *amplitude = t->amplitude + time * s->num_source;
+    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
+    for (int64_t row = begin / num_z; row < end / num_z && lines->row; row++)
+        if (lines->row[row].num_line > 0)
+            (s->real_bytes == 4 ? fd_cpu_inject_f32 : fd_cpu_inject_f64)(
+                lines, row, amplitude,
+                (char *)array + fd_cpu_place(t, row / num_y, row % num_y, 0) * s->real_bytes);
 }
 
 void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end)
@@ -257,7 +254,7 @@ unda_status fd_cpu_list_points(unda_solver *s)
             t->samples[t->num_samples++] = (struct fd_cpu_samples){s->groups[g], nodes, own, NULL};
         }
     for (int f = 0; f < fd->num_field; f++)
-        TRY(fd_own_terms(s, f, &t->lists, &t->terms[f]));
+        TRY(fd_lines_new(s, f, &t->lists, &t->lines[f]));
     return UNDA_OK;
 }
 

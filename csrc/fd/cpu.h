@@ -13,6 +13,20 @@ struct fd_cpu_samples {
     double *values;      /* [sample][own] */
 };
 
+/* What sources add to a field: nodes side by side along z from node z on gain amplitude[source] times as many weights. */
+struct fd_line {
+    int32_t source, z, num;
+};
+/* The lines of a row, in the order of sources, and where they and their weights begin. */
+struct fd_row_lines {
+    int64_t line, weight, num_line, num_weight;
+};
+struct fd_lines {
+    struct fd_row_lines *row; /* [total x][total y]; NULL: there are no sources */
+    struct fd_line *line;
+    void *weight; /* REAL */
+};
+
 /* Arrays [x][y][z] of REAL. Those of CPU engines, in whose tables this comes first, have M ghost nodes on
  * every side: images of nodes inside. Those of streamed.c have none, and take the first three lines only. */
 struct fd_cpu {
@@ -22,9 +36,9 @@ struct fd_cpu {
     void *memory[2 * FD_MAX_DERIVATIVE]; /* memory variables of layers */
     void *owned;                         /* these arrays and the engines' tables */
     const double *amplitude;             /* [time][source], of the call */
-    struct fd_terms terms[FD_MAX_FIELD];
-    void *lists;                    /* their arrays, and `samples` */
-    struct fd_cpu_samples *samples; /* of each list of nodes of each group */
+    struct fd_lines lines[FD_MAX_FIELD]; /* of sources */
+    void *lists;                         /* their arrays, and `samples` */
+    struct fd_cpu_samples *samples;      /* of each list of nodes of each group */
     int32_t num_samples;
     void *room; /* their values */
 };
@@ -78,6 +92,12 @@ void fd_cpu_multiply(unda_solver *s, int array, double factor); /* all values of
 /* Ghosts beside rows of planes [begin, end), and (sides) in planes beyond the sides of x. */
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field, struct fd_span span,
                         bool sides);
+/* lines.c: of field f, in planes that this solver computes; owner: of the arrays. */
+unda_status fd_lines_new(unda_solver *s, int f, void **owner, struct fd_lines *lines);
+/* cpu_inject.c: adds those of row number x [total y] + y to its values. */
+void fd_cpu_inject_f32(const struct fd_lines *lines, int64_t row, const double *amplitude, void *values);
+void fd_cpu_inject_f64(const struct fd_lines *lines, int64_t row, const double *amplitude, void *values);
+
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
  * [total x][total y][total z]. */
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);

@@ -542,7 +542,7 @@ static void refuse_points(unda_solver *solver)
 {
     static const double point[3] = {0.5, 0.5, 0.5}, rates[NUM_FIELD] = {1}, bad[NUM_FIELD] = {NAN};
     const int64_t elem = 0, outside = NUM_ELEM;
-    const int32_t field = 0, unknown = 4 * NUM_FIELD;
+    const int32_t field = 0, unknown = 8 * NUM_FIELD;
     const unda_receivers fine = {.size_bytes = sizeof fine,
                                  .num_point = 1,
                                  .every = 1,
@@ -621,6 +621,13 @@ static void refuse_points(unda_solver *solver)
     CALL(unda_solver_record(NULL, 0));
     CALL(unda_solver_record(solver, 9));
     CALL(unda_solver_record(solver, -1));
+    CALL(unda_solver_read_integrals(NULL, 0, samples, &count));
+    CALL(unda_solver_read_integrals(solver, 9, samples, &count));
+    CALL(unda_solver_read_integrals(solver, 0, samples, NULL));
+    CALL(unda_solver_write_integrals(NULL, 0, samples, 0));
+    CALL(unda_solver_write_integrals(solver, 9, samples, 0));
+    CALL(unda_solver_write_integrals(solver, 0, NULL, 0));
+    CALL(unda_solver_write_integrals(solver, 0, samples, 1));
     int64_t step = 0;
     CALL(unda_solver_take_samples(NULL, 0, &step, 1, samples, &count));
     CALL(unda_solver_take_samples(solver, 9, &step, 1, samples, &count));

@@ -1,4 +1,4 @@
-"""Integrals over time at receivers on staggered grids, from samples of every step: displacements, strain of a fibre.
+"""Integrals over time at receivers on staggered grids, from samples of every step: displacements, strain.
 
 v is known in the middle of steps, and u(t + dt) = u(t) + dt v(t + dt/2) is how the scheme itself integrates.
 Not here: what is integrated (channels.py), when samples are taken (solver.py), integrals of `DG`, which go

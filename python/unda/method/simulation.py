@@ -161,9 +161,7 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
         """Return the channels of fields that a state has; raise if one is an integral over time."""
         channels = self._points.channels(fields, placed)
         if channels.integrals:
-            raise ArgumentError(
-                f"{list(channels.integrals)} are integrals over time, which receivers record"
-            )
+            raise ArgumentError(f"{list(channels.integrals)} are integrals over time, which receivers record")
         return channels
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:

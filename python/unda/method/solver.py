@@ -251,7 +251,7 @@ class Solver:
     def read_integrals(self, i: int) -> np.ndarray:
         """Return what receivers i need of their integrals over time to go on; see unda.h. Often nothing."""
         num = new("int64_t *")
-        self.call(lib.unda_solver_read_integrals, i, _core.ffi.NULL, num)
+        self.call(lib.unda_solver_read_integrals, i, _core.NULL, num)
         values = np.zeros(num[0])
         self.call(lib.unda_solver_read_integrals, i, _core.pointer(values, writable=True), num)
         return values
