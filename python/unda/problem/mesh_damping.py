@@ -30,7 +30,7 @@ from .boundary import by_name
 from .layer import CPML, Damping
 from .medium import Medium
 from .mesh import Mesh
-from .mesh_layers import extended, plane_of
+from .mesh_layers import extended, follow, plane_of
 
 _EXPONENT = 1.5
 _WAVELENGTHS = 2.0  # of a layer without f0
@@ -117,6 +117,7 @@ def settle(given: Any) -> None:
     if outer:
         given.mesh, parents = extended(mesh, outer)
         given.medium = continued(medium, mesh, given.mesh, parents, given.degree)
+        given.partition = follow(given.partition, mesh, given.mesh, parents)
 
 
 def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:
