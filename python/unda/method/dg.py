@@ -19,7 +19,6 @@ from ..limits import choose_device
 from ..problem._gridded import labelled
 from ..problem._shapes import SHAPES
 from ..problem.boundary import own_side
-from ..problem.layer import CPML
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
@@ -29,7 +28,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
-from .mesh_layer import MeshLayers, add_layers, look
+from .mesh_layer import LAYERS, MeshLayers, add_layers, look
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .monitor_memory import add_monitors, cells_of
@@ -161,7 +160,7 @@ class DG(MeshSimulation):
 
     def _begin(self, given: Given, layers: MeshLayers | None) -> None:
         """Make the simulation, of layers that the mesh has or of those among its boundary conditions."""
-        if layers or not rank_layers.add(given, lambda whole: add_layers(whole, None), CPML):
+        if layers or not rank_layers.add(given, lambda whole: add_layers(whole, None), LAYERS):
             add_layers(given, layers)
         ranks = take_part(given)
         if ranks is None:

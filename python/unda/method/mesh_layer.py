@@ -36,6 +36,8 @@ _MAIN, _LEAST = 2.5, 0.75
 #: Relative difference of values at nodes in a layer from those before it, an impedance of which returns 1 %.
 _VARIES = 0.02
 _CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
+#: Conditions of boundaries that are layers of DG.
+LAYERS = (CPML,)
 #: What stands behind a layer.
 _ENDS = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}
 #: Numbers of a trace across an axis, which is as many memory variables as a node has for it.
@@ -110,7 +112,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     """
     given.layers = layers or MeshLayers({}, {}, 0)
     conditions = given.boundary.values() if isinstance(given.boundary, Mapping) else ()
-    if not any(isinstance(one, CPML) for one in conditions):
+    if not any(isinstance(one, LAYERS) for one in conditions):
         return
     mesh, medium = given.mesh, given.medium
     if not isinstance(mesh, Mesh) or isinstance(mesh, LocalMesh):

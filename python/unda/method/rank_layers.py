@@ -26,7 +26,7 @@ class _Told(NamedTuple):
     has_medium: bool  # continues into them
 
 
-def add(given: Given, work: Callable[[Given], None], kind: type | tuple[type, ...]) -> bool:
+def add(given: Given, work: Callable[[Given], None], kind: tuple[type, ...]) -> bool:
     """Let `work` add layers to the arguments of a method in process 0; all have what follows from it.
 
     Parameters
@@ -35,7 +35,7 @@ def add(given: Given, work: Callable[[Given], None], kind: type | tuple[type, ..
         Its mesh, medium, boundary, layers and partition become others.
     work : callable
         Adds layers to arguments that have a whole mesh.
-    kind : type
+    kind : tuple of type
         Of conditions that are layers.
 
     Returns

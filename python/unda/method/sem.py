@@ -20,7 +20,6 @@ from ..errors import ArgumentError
 from ..problem import mesh_damping
 from ..problem._gridded import labelled
 from ..problem.boundary import own_side
-from ..problem.layer import Damping
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
@@ -146,7 +145,7 @@ class SEM(MeshSimulation):
         comm: Any = None,
     ) -> None:
         given = Given(locals())
-        rank_layers.add(given, mesh_damping.settle, Damping)
+        rank_layers.add(given, mesh_damping.settle, mesh_damping.LAYERS)
         ranks = take_part(given)
         if ranks is None:
             self._make(given)
