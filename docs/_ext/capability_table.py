@@ -5,18 +5,21 @@ sees. Not here: the page (capability_page.py).
 """
 
 from unda.io.checkpoint import _MEDIA
-from unda.method import sem_options
+from unda.method import mesh_layer, sem_options
 from unda.method.fd_scheme import Scalar, Staggered
 from unda.method.grid_points import GridPoints
 from unda.method.mesh_points import MeshPoints
 from unda.method.sem_fields import SemFields
 from unda.method.sem_points import SemPoints
+from unda.problem import mesh_damping
 from unda.problem.boundary import _CODES
+from unda.problem.layer import CPML, Damping
 from unda.problem.source import Source
 
 MEDIA = {medium.physics: medium for medium in _MEDIA.values()}
 SOURCES = {**Source._kinds, "PlaneWave": None}
-BOUNDARIES = (*_CODES, "exact", "periodic")
+LAYERS = {kind.__name__: kind for kind in (CPML, Damping)}
+BOUNDARIES = (*_CODES, "exact", "periodic", *LAYERS)
 ENGINES = ("cpu", "cuda")
 PARAMETERS = {
     "acoustic": {"rho": 1.0, "c": 1.0},
@@ -30,16 +33,26 @@ def medium_of(physics):
     return MEDIA[physics](**PARAMETERS[physics])
 
 
+def layer_of(name, on_grid):
+    """Return a layer by the name of its class: of grids two nodes, of meshes 0.25 m."""
+    return LAYERS[name](2) if on_grid else LAYERS[name](thickness=0.25)
+
+
+def _names(layers):
+    return [kind.__name__ for kind in layers]
+
+
 class OnMesh:
     """What `unda.DG` takes."""
 
     points = MeshPoints
     physics = tuple(MEDIA)
     exact = True
+    layers = mesh_layer.LAYERS
 
     def boundaries(self, physics):
         """Return the conditions of boundaries."""
-        return (*MEDIA[physics].boundaries, *["exact"] * self.exact, "periodic")
+        return (*MEDIA[physics].boundaries, *["exact"] * self.exact, "periodic", *_names(self.layers))
 
     def sources(self, physics):
         """Return the sources, by name."""
@@ -57,6 +70,7 @@ class Spectral(OnMesh):
     points = SemPoints
     physics = sem_options.PHYSICS
     exact = False
+    layers = mesh_damping.LAYERS
 
     def receivers(self, physics):
         """Return what receivers record where there is no fluid beside a solid."""
@@ -75,7 +89,7 @@ class OnGrid:
 
     def boundaries(self, physics):
         """Return the conditions of sides."""
-        return self.scheme(medium_of(physics)).conditions
+        return (*self.scheme(medium_of(physics)).conditions, *_names(self.scheme.layers))
 
     def sources(self, physics):
         """Return the sources, by name."""

@@ -1,4 +1,4 @@
-"""Promises about copies of fields on the devices of processes: each has what it would read, and from its device."""
+"""Promises about copies of fields on the devices of processes: each has what it would read."""
 
 import pytest
 import rank_cases
@@ -45,5 +45,6 @@ for sim, given, field in sims:
 
 
 @pytest.mark.gpu_or_stand_in
+@pytest.mark.slow
 def test_each_process_copies_what_it_has_on_its_device(tmp_path):
     rank_cases.passes(2, tmp_path, COPIES)

@@ -57,8 +57,9 @@ def test_grids_in_processes_have_the_bits_of_one(num, way):
 )
 def test_spectral_elements_in_processes_have_the_bits_of_their_parts_in_one(num, way):
     early = {"UNDA_EMULATOR_EAGER": str(num - 1)}
-    done = start(num, sem_rank_cases.__file__, way, *map(str, MESHES[num]), **early)
-    same(done, MESHES[num])
+    numbers = MESHES[num][1:] if way == "host" else MESHES[num]  # the first one: test_mpi_sem.py
+    done = start(num, sem_rank_cases.__file__, way, *map(str, numbers), **early)
+    same(done, numbers)
 
 
 def job(num, folder, text, **environment):

@@ -59,6 +59,8 @@ def build(method, physics, boundary, source_name, receiver, engine="cpu"):
     condition = unda.exact.plane_wave(medium, k=(0, 0, 1), **({"kind": "p"} if physics == "elastic" else {}),
                                       **({"polarization": (1, 0, 0)} if physics == "maxwell" else {})
                                       ) if boundary == "exact" else boundary  # fmt: skip
+    if boundary in table.LAYERS:
+        condition = table.layer_of(boundary, method.startswith("FD"))
     more = {"device": engine, "threads": 1} if engine == "cpu" else {"device": engine}
     if method.startswith("FD"):
         grid = unda.Grid((6, 6, 6), 0.25)
@@ -138,6 +140,20 @@ def test_no_table_has_lost_what_was_promised():
     for one in table.METHODS.values():
         for name in one.physics:
             assert POINTS[name] <= set(one.sources(name))
+
+
+def test_layers_are_those_that_the_methods_have():
+    taken = {
+        name: {layer for physics in one.physics for layer in table.LAYERS if layer in one.boundaries(physics)}
+        for name, one in table.METHODS.items()
+    }
+    assert taken == {
+        "DG, tetrahedra": {"CPML"},
+        "DG, hexahedra": {"CPML"},
+        "SEM": {"Damping"},
+        "FD, scalar": {"CPML", "Damping"},
+        "FD, staggered": {"CPML"},
+    }
 
 
 @pytest.mark.slow

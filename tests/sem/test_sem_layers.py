@@ -190,6 +190,14 @@ def test_layers_that_cannot_be_are_refused(boundary, expected):
         unda.SEM(hill, unda.Acoustic(rho=1.0, c=1.0), degree=2, boundary=boundary)
 
 
+@pytest.mark.parametrize("kind", [unda.Damping, unda.CPML])
+@pytest.mark.parametrize("tag", [1.5, True])
+def test_a_tag_that_is_none_is_refused_at_once(kind, tag):
+    with pytest.raises(ArgumentError, match=rf"tag is {tag}; expected the name or the number"):
+        kind(tag=tag)
+    assert kind(tag=1).tag == 1 and kind(tag="salt").tag == "salt"
+
+
 def test_other_methods_and_assemblies_refuse_them():
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
     medium, layer = unda.Acoustic(rho=1.0, c=1.0), {"*": unda.Damping(thickness=0.4)}

@@ -23,12 +23,12 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
 from ..problem.rank_mesh import take_part
-from . import norms, speed
+from . import norms, rank_layers, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
 from .dg_options import dg_options
-from .mesh_layer import MeshLayers, add_layers, look
+from .mesh_layer import LAYERS, MeshLayers, add_layers, look
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .monitor_memory import add_monitors, cells_of, names_on_mesh
@@ -160,7 +160,8 @@ class DG(MeshSimulation):
 
     def _begin(self, given: Given, layers: MeshLayers | None) -> None:
         """Make the simulation, of layers that the mesh has or of those among its boundary conditions."""
-        add_layers(given, layers)
+        if layers or not rank_layers.add(given, lambda whole: add_layers(whole, None), LAYERS):
+            add_layers(given, layers)
         ranks = take_part(given)
         if ranks is None:
             self._make(given)
@@ -326,8 +327,8 @@ class DG(MeshSimulation):
         q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for i, name in enumerate(self.fields):
             unit = self.medium.units[name]
-            given = self._own_rows(labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
-            q[..., i] = node_values(name, self._beside_layers(given), place, self.dtype, unit)
+            given = self._beside_layers(name, labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
+            q[..., i] = node_values(name, self._own_rows(given), place, self.dtype, unit)
             if np.ndim(given) < 2:
                 q[layered, :, i] = 0.0
         self.medium._check_state(self._material, q, x)
@@ -336,16 +337,16 @@ class DG(MeshSimulation):
         self._solver.write(lib.UNDA_STATE, 0, q)
         self._begin_at(t, self.fields if exact is not None else fields)
 
-    def _beside_layers(self, value: Any) -> Any:
+    def _beside_layers(self, name: str, value: Any) -> Any:
         """Return an array of the cells of the mesh as it was given with zeros in those added to it."""
-        added = self._num_elem - self._layers.num_given
-        if (
-            not self._layers.sides
-            or np.ndim(value) != 2
-            or len(value) != self._layers.num_given
-            or added == 0
-        ):
+        num, added = self._layers.num_given, self._num_whole - self._layers.num_given
+        if not self._layers.sides or np.ndim(value) != 2 or len(value) != num or added == 0:
             return value
+        if self.ranks is not None and num == self._num_elem:
+            raise ArgumentError(
+                f"{name} has rows for {num} cells, as many as the mesh had without layers and as this "
+                f"process has; expected one for each of {self._num_whole} cells, or f(x, y, z)"
+            )
         return np.concatenate([value, np.zeros((added, np.shape(value)[1]))])
 
     def get(self, name: str, *, gather: bool = False) -> Any:

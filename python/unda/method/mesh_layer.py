@@ -16,10 +16,11 @@ from ..errors import ArgumentError
 from ..problem.boundary import WALLS, by_name
 from ..problem.grid import SIDES
 from ..problem.layer import CPML
+from ..problem.local_mesh import LocalMesh
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.mesh_damping import continued
-from ..problem.mesh_layers import extended, owners_of, plane_of
+from ..problem.mesh_layers import extended, follow, owners_of, plane_of
 from ._options import Given
 
 _R0 = 1e-6
@@ -35,6 +36,8 @@ _MAIN, _LEAST = 2.5, 0.75
 #: Relative difference of values at nodes in a layer from those before it, an impedance of which returns 1 %.
 _VARIES = 0.02
 _CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
+#: Conditions of boundaries that are layers of DG.
+LAYERS = (CPML,)
 #: What stands behind a layer.
 _ENDS = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}
 #: Numbers of a trace across an axis, which is as many memory variables as a node has for it.
@@ -109,14 +112,11 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     """
     given.layers = layers or MeshLayers({}, {}, 0)
     conditions = given.boundary.values() if isinstance(given.boundary, Mapping) else ()
-    if not any(isinstance(one, CPML) for one in conditions):
+    if not any(isinstance(one, LAYERS) for one in conditions):
         return
     mesh, medium = given.mesh, given.medium
-    if given.comm is not None or not isinstance(mesh, Mesh):
-        raise ArgumentError(
-            f"boundary has a CPML and the mesh is {type(mesh).__name__}, comm {given.comm!r}; expected a "
-            "Mesh in one process: processes cannot share a mesh with layers"
-        )
+    if not isinstance(mesh, Mesh) or isinstance(mesh, LocalMesh):
+        raise ArgumentError(f"boundary has a CPML and mesh is {mesh!r}, expected a whole Mesh")
     if not isinstance(medium, Medium) or medium.physics not in _ENDS:
         raise ArgumentError(
             f"medium is {medium!r}; DG has layers for unda.Acoustic, unda.Elastic and unda.Maxwell"
@@ -148,6 +148,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     given.mesh = made
     if made is not mesh:
         given.medium = continued(medium, mesh, made, parents, degree)
+        given.partition = follow(given.partition, mesh, made, parents)
     given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
     given.boundary = {name: word for name, word in words.items() if word is not None}
     for name in layered:
@@ -349,7 +350,7 @@ def _thin(sim: Any, report: Any) -> None:
     if not report.fmax:
         return
     main = report.fmax / _MAIN
-    wave = sim.medium.speed_max(sim.mesh) / main if sim._layers.sides else 0.0
+    wave = sim._most(sim.medium.speed_max(sim.mesh)) / main if sim._layers.sides else 0.0
     thin: dict[str, list[str]] = {}
     for side, one in sim._layers.sides.items():
         if one["depth"] < _LEAST * wave:
@@ -366,14 +367,25 @@ def _varies(sim: Any, side: str, begin: float) -> int | None:
     """Return the first cell of a layer whose medium is not that of the cell before the layer, or None.
 
     Of values at nodes, the mean of the cell is compared with the linear function that fits those before.
+    Processes compare what they have on both sides.
     """
-    i = SIDES.index(side)
-    cells = np.flatnonzero(in_layers(sim.mesh, {side: begin}))
-    if sim.mesh.num_elem > sim._layers.num_given:  # added: they go on with what is beside
+    if sim._num_whole > sim._layers.num_given:  # added: they go on with what is beside
         return None
+    found = _unlike(sim, SIDES.index(side), np.flatnonzero(in_layers(sim.mesh, {side: begin})))
+    if sim.ranks is None:
+        return int(found[0]) if found.size else None
+    first = sim.ranks.least(sim.mesh.global_cells[found].min(initial=sim._num_whole))
+    return int(first) if first < sim._num_whole else None
+
+
+def _unlike(sim: Any, i: int, cells: np.ndarray) -> np.ndarray:
+    """Return those of a layer's cells, side i, whose medium is not that of own cells before it."""
+    cells = cells[cells < sim._num_elem]
     x = np.clip(sim.mesh.centroids[cells], *_box(sim))
     x[:, i // 2] += (1e-6 if i % 2 == 0 else -1e-6) * (sim.mesh.upper[i // 2] - sim.mesh.lower[i // 2])
     before, _ = sim.mesh.locate(x)
+    known = (before >= 0) & (before < sim._num_elem)
+    cells, before, x = cells[known], before[known], x[known]
     one, other = (sim._material[at].mean(axis=1) for at in (cells, before))
     by_node = sim._material.shape[1] > 1
     if by_node:
@@ -383,8 +395,7 @@ def _varies(sim: Any, side: str, begin: float) -> int | None:
         slope = np.linalg.pinv(nodes - middle) @ (values - values.mean(axis=1, keepdims=True))
         other = other + ((x[:, None] - middle) @ slope)[:, 0]
     room = _VARIES if by_node else 1e-6
-    unlike = (before >= 0) & (np.abs(one - other) > room * np.abs(other)).any(axis=1)
-    return int(cells[unlike.argmax()]) if unlike.any() else None
+    return np.asarray(cells[(np.abs(one - other) > room * np.abs(other)).any(axis=1)])
 
 
 def _box(sim: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.partition import Partition
 from ..problem.rank_mesh import take_part
-from . import norms, sem_check, speed
+from . import norms, rank_layers, sem_check, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
@@ -145,6 +145,7 @@ class SEM(MeshSimulation):
         comm: Any = None,
     ) -> None:
         given = Given(locals())
+        rank_layers.add(given, mesh_damping.settle, mesh_damping.LAYERS)
         ranks = take_part(given)
         if ranks is None:
             self._make(given)

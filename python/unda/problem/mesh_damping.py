@@ -30,8 +30,10 @@ from .boundary import by_name
 from .layer import CPML, Damping
 from .medium import Medium
 from .mesh import Mesh
-from .mesh_layers import extended, plane_of
+from .mesh_layers import extended, follow, plane_of
 
+#: Conditions of boundaries that are layers of SEM.
+LAYERS = (Damping,)
 _EXPONENT = 1.5
 _WAVELENGTHS = 2.0  # of a layer without f0
 _MOST = 8.0  # wavelengths: A goes no further
@@ -65,7 +67,7 @@ def split(mesh: Mesh, boundary: Mapping[str, Any] | None) -> tuple[dict[str, Any
             continue
         if name in joined:
             raise ArgumentError(f"boundary {name!r} is periodic by the mesh, expected no layer there")
-        if isinstance(one, CPML) or one.width is not None:
+        if not isinstance(one, LAYERS) or one.width is not None:
             raise ArgumentError(
                 f"boundary {name!r} has {one!r}; expected unda.Damping(thickness=..): SEM has no matched "
                 "layer, and its layers are given in metres"
@@ -117,6 +119,7 @@ def settle(given: Any) -> None:
     if outer:
         given.mesh, parents = extended(mesh, outer)
         given.medium = continued(medium, mesh, given.mesh, parents, given.degree)
+        given.partition = follow(given.partition, mesh, given.mesh, parents)
 
 
 def _thickness(mesh: Mesh, name: str, tag: str | int) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from .._check import number
 from ..errors import ArgumentError, MeshError
 from ._shapes import FACES
+from .partition import Partition
 
 _FLAT = 1e-6  # of the mesh's size: a side in a plane
 
@@ -85,6 +86,13 @@ def extended(mesh: Any, layers: Mapping[str, float]) -> tuple[Any, np.ndarray]:
         "layers": {k: float(v) for k, v in layers.items()},
     }
     return made, parts.parents
+
+
+def follow(partition: Any, mesh: Any, made: Any, parents: np.ndarray) -> Any:
+    """Return a partition of a mesh for the extended one: cells go with their parents. A word is as it was."""
+    if not isinstance(partition, Partition) or partition.mesh is not mesh:
+        return partition
+    return Partition(made, partition.part[parents])
 
 
 def owners_of(cells: np.ndarray, faces: np.ndarray) -> np.ndarray:
