@@ -90,13 +90,14 @@ static struct gpu_shape shape_of(const struct monitor_args *a, int kind)
  * grid have no images, rows of nodes no gaps. */
 static bool are_vectors(const struct cuda_monitor *c, const struct monitor_args *a, int real_bytes)
 {
-    int64_t width = 16 / real_bytes;
+    bool grid = c->kind == MONITOR_OF_GRID;
+    int64_t width = 16 / real_bytes, first = grid ? a->first[2] - a->pad : 0;
     const int num[3] = {a->num_x, a->num_y, a->num_z};
     bool plain = !a->is_first && a->quantity <= UNDA_MINUS && a->statistic != UNDA_FOURIER &&
-                 (uintptr_t)a->q[0] % 16 == 0 && (uintptr_t)a->earlier % 16 == 0;
-    for (int axis = 0; axis < 3 && c->kind == MONITOR_OF_GRID; axis++)
+                 ((uintptr_t)a->q[0] + (uintptr_t)(first * real_bytes)) % 16 == 0;
+    for (int axis = 0; axis < 3 && grid; axis++)
         plain = plain && a->first[axis] >= 0 && a->last[axis] == a->first[axis] + num[axis] - 1;
-    if (c->kind == MONITOR_OF_GRID)
+    if (grid)
         return plain && a->stride[0] % width == 0 && a->stride[1] % width == 0;
     return plain && c->kind == MONITOR_OF_ROWS && a->stride[1] == 1 && a->num % width == 0;
 }
