@@ -24,6 +24,11 @@ static unda_status check(const struct fd *fd, const unda_monitor *given)
     return UNDA_OK;
 }
 
+static int64_t magnitude(int64_t place)
+{
+    return place < 0 ? ~place : place;
+}
+
 /* Where the user's node i of a field is, ~place if it is minus that. */
 static int64_t place_of(const struct fd *fd, int field, int a, int64_t i)
 {
@@ -60,6 +65,12 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     for (int a = 1; a < 3; a++)
         for (int64_t i = 0; i < given->num[a]; i++)
             piece->place[num++] = place_of(fd, m->field, a, given->first[a] + i);
+    if (!fd_cpu(part)) { /* vectors of 16 bytes of the state, whose rows are filled up to such */
+        int32_t width = 16 / part->real_bytes;
+        int64_t first = magnitude(piece->place[num - given->num[2]]);
+        piece->pad = (int32_t)(((fd_cuda(part)->origin + first) % width + width) % width);
+        piece->pitch = (int32_t)((piece->pad + given->num[2] + width - 1) / width * width);
+    }
     return UNDA_OK;
 }
 
@@ -116,11 +127,6 @@ static bool has_image(const int64_t *place, int32_t num)
     return place[0] < 0 || place[num - 1] != place[0] + num - 1;
 }
 
-static int64_t magnitude(int64_t place)
-{
-    return place < 0 ? ~place : place;
-}
-
 /* Rows [begin, end) of y of the piece's values at number i of x. */
 static void sample_plane(const struct monitor_piece *piece, const struct monitor_view *view,
                          const struct monitor_sample *sample, int64_t i, int64_t begin, int64_t end)
@@ -173,12 +179,12 @@ static bool can_wait(const struct monitor *m)
 /* Of several that are due at once a step takes the first. */
 static unda_status compile_with_step(struct monitor *m, const struct monitor_piece *piece)
 {
-    const unda_solver *s = piece->part;
+    unda_solver *s = piece->part;
     bool first = scalar_cuda(s)->kernel == &scalar_step;
     for (int32_t i = 0; i < s->num_monitor; i++)
         first = first && s->monitors[i]->num_moved > 0;
     m->num_moved = first ? 0 : m->num_moved;
-    return scalar_step_compile_monitor(piece);
+    return scalar_step_compile_monitor(s);
 }
 
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)

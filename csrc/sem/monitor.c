@@ -1,6 +1,6 @@
 /* monitor.c: monitors of spectral elements: nodes of a region, each once however many cells share it. Accumulators are of
  * rows of nodes that follow one another, those that have a node of the monitor's cells. On a device they are in its own
- * numbering, and the last row ends at the last node, so that it may have nodes of the one before again; on the CPU, whose
+ * numbering, and the last row ends at the last node, or up to three behind it, so that it may have nodes of the one before again; on the CPU, whose
  * state has whole rows, it goes beyond. Samples are taken within steps. Not here: accumulating (solver/cpu_monitor.c,
  * solver/cuda_monitor.c), their place in a step (order.c, cuda_step.c, cuda_team.c). */
 #include "monitor.h"
@@ -19,11 +19,11 @@ enum { ROW = MONITOR_ROW };
 
 /* Of a piece. */
 struct rows {
-    const struct sem *sem; /* the part's */
-    int32_t *number;       /* [row of nodes]: its number among those of the piece, -1 */
-    int64_t *elem;         /* [elem]: of the part's space, its cells */
-    int64_t *to;           /* [elem]: their numbers among the rows that users see */
-    int64_t num_elem, num_node;
+    const struct sem *sem;           /* the part's */
+    int32_t *number;                 /* [row of nodes]: its number among those of the piece, -1 */
+    int64_t *elem;                   /* [elem]: of the part's space, its cells */
+    int64_t *to;                     /* [elem]: their numbers among the rows that users see */
+    int64_t num_elem, num_node, end; /* end: of the last row */
     int32_t kind, level, axis;
     int32_t length;        /* nodes of a row: ROW, or all nodes of a device where there are fewer */
     const int32_t *device; /* [node]: its number on the device; NULL: the same */
@@ -54,7 +54,7 @@ static int64_t node_of(const struct rows *rows, int64_t elem, int64_t n)
 
 static int64_t row_begin(const struct rows *rows, int64_t row)
 {
-    int64_t last = rows->num_node - rows->length;
+    int64_t last = rows->end - rows->length;
     return row * ROW < last || !rows->device ? row * ROW : last;
 }
 
@@ -116,6 +116,10 @@ static unda_status add_part(unda_solver *s, struct monitor *m, unda_solver *part
         rows->device = sem_cuda_tables(part)->region[rows->kind].tiles.node;
         rows->num_node = sem_cuda_tables(part)->region[rows->kind].tiles.num_node;
     }
+    /* one unknown a node is filled up to fours, which are whole vectors */
+    rows->end = on_device(part) && rows->num_node > ROW && rows->sem->region[rows->kind].dim == 1
+                    ? (rows->num_node + 3) / 4 * 4
+                    : rows->num_node;
     rows->length = !on_device(part) || rows->num_node > ROW ? ROW : (int32_t)rows->num_node;
     TRY(list_elements(s, m, p, elem, rows));
     TRY(number_rows(m, rows, &num));

@@ -38,7 +38,7 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
     TRY(gpu_kernel_get(&c->kernel, c->module, names[kind], 0));
-    if (kind == MONITOR_OF_GRID)
+    if (kind != MONITOR_OF_TABLES)
         TRY(gpu_kernel_get(&c->vectors, c->module, "monitor_vectors", 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
@@ -86,26 +86,32 @@ static struct gpu_shape shape_of(const struct monitor_args *a, int kind)
                               .block = {lanes, rows, 1}};
 }
 
-/* Whether monitor_vectors takes a sample: nodes without images whose rows are whole vectors of 16 bytes, of one field. */
+/* Whether monitor_vectors takes a sample: of one field, whose vectors of 16 bytes are vectors of accumulators. Nodes of a
+ * grid have no images, rows of nodes no gaps. */
 static bool are_vectors(const struct cuda_monitor *c, const struct monitor_args *a, int real_bytes)
 {
-    int64_t width = 16 / real_bytes;
+    bool grid = c->kind == MONITOR_OF_GRID;
+    int64_t width = 16 / real_bytes, first = grid ? a->first[2] - a->pad : 0;
     const int num[3] = {a->num_x, a->num_y, a->num_z};
-    bool plain = c->kind == MONITOR_OF_GRID && !a->is_first && a->quantity == UNDA_AS_IT_IS &&
-                 a->statistic != UNDA_FOURIER;
-    for (int axis = 0; axis < 3; axis++)
+    bool plain = !a->is_first && a->quantity <= UNDA_MINUS && a->statistic != UNDA_FOURIER &&
+                 ((uintptr_t)a->q[0] + (uintptr_t)(first * real_bytes)) % 16 == 0;
+    for (int axis = 0; axis < 3 && grid; axis++)
         plain = plain && a->first[axis] >= 0 && a->last[axis] == a->first[axis] + num[axis] - 1;
-    return plain && a->num_z % width == 0 && a->first[2] % width == 0 && a->stride[0] % width == 0 &&
-           a->stride[1] % width == 0 && (uintptr_t)a->q[0] % 16 == 0 && (uintptr_t)a->earlier % 16 == 0;
+    if (grid)
+        return plain && a->stride[0] % width == 0 && a->stride[1] % width == 0;
+    return plain && c->kind == MONITOR_OF_ROWS && a->stride[1] == 1 && a->num % width == 0;
 }
 
 static unda_status launch_vectors(const struct cuda_monitor *c, const struct monitor_args *a, int real_bytes)
 {
     enum { MOST = 65535, LANES = 32, ROWS = GPU_BLOCK / LANES, OF_BLOCK = ROWS * MONITOR_VECTOR_ROWS };
-    int64_t vectors = a->num_z / (16 / real_bytes), along_y = (a->num_y + OF_BLOCK - 1) / OF_BLOCK;
-    struct gpu_shape shape = {.grid = {(vectors + LANES - 1) / LANES, along_y < MOST ? along_y : MOST,
-                                       a->num_x < MOST ? a->num_x : MOST},
-                              .block = {LANES, ROWS, 1}};
+    int64_t width = 16 / real_bytes, along_z = (a->pitch / width + LANES - 1) / LANES,
+            along_y = (a->num_y + OF_BLOCK - 1) / OF_BLOCK;
+    struct gpu_shape shape = {
+        .grid = {along_z, along_y < MOST ? along_y : MOST, a->num_x < MOST ? a->num_x : MOST},
+        .block = {LANES, ROWS, 1}};
+    if (c->kind == MONITOR_OF_ROWS)
+        shape = gpu_threads((a->num / width + MONITOR_VECTOR_ROWS - 1) / MONITOR_VECTOR_ROWS);
     return gpu_launch(&c->vectors, c->stream, &shape, a, sizeof *a);
 }
 
@@ -140,6 +146,8 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     a->num_x = piece->num_axis[0];
     a->num_y = piece->num_axis[1];
     a->num_z = piece->num_axis[2];
+    a->pad = piece->pad;
+    a->pitch = piece->pitch;
     a->statistic = holds ? MONITOR_HOLD : sample->statistic;
     a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;

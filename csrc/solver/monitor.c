@@ -162,7 +162,8 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
 {
     struct monitor_piece *p = &m->piece[m->num_piece];
     int64_t num_place = (int64_t)num_axis[0] + num_axis[1] + num_axis[2];
-    *p = (struct monitor_piece){.part = part, .num_row = (int64_t)num_axis[0] * num_axis[1]};
+    *p = (struct monitor_piece){
+        .part = part, .num_row = (int64_t)num_axis[0] * num_axis[1], .pitch = num_axis[2]};
     memcpy(p->num_axis, num_axis, sizeof p->num_axis);
     if (!m->move)
         TRY(array_own(&m->owned, &p->to, p->num_row, sizeof *p->to, "monitors"));
@@ -220,8 +221,8 @@ static unda_status move_rows(const struct monitor *m, const struct monitor_piece
 {
     enum { BATCH = 4096 };
     SCRATCH char *room = NULL;
-    int64_t row = m->row * m->bytes, total = piece->num_row * m->num_array;
-    int64_t batch = total < BATCH ? total : BATCH;
+    int64_t row = piece->pitch * m->bytes, total = piece->num_row * m->num_array;
+    int64_t batch = total < BATCH ? total : BATCH, of_user = m->row * m->bytes;
     TRY(array_try(&room, batch, row, "monitors"));
     for (int64_t done = 0; done < total; done += batch) {
         int64_t num = total - done < batch ? total - done : batch;
@@ -230,8 +231,9 @@ static unda_status move_rows(const struct monitor *m, const struct monitor_piece
             TRY(cuda_monitor_move(piece->cuda, done * row, num * row, room, NULL));
         for (int64_t i = 0; i < num; i++) {
             int64_t array = (done + i) / piece->num_row,
-                    to = (array * m->num_row + piece->to[(done + i) % piece->num_row]) * row;
-            memcpy(out ? out + to : sums + i * row, out ? sums + i * row : in + to, (size_t)row);
+                    to = (array * m->num_row + piece->to[(done + i) % piece->num_row]) * of_user;
+            char *values = sums + i * row + piece->pad * m->bytes;
+            memcpy(out ? out + to : values, out ? values : in + to, (size_t)of_user);
         }
         if (in && piece->cuda)
             TRY(cuda_monitor_move(piece->cuda, done * row, num * row, NULL, room));

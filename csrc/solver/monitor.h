@@ -25,9 +25,12 @@ struct monitor_piece {
      * elements is one; the values of a row have the last. */
     int32_t num_axis[3];
     int64_t *place; /* [num_axis[0] + num_axis[1] + num_axis[2]] */
-    void *sums;     /* accumulators in host memory; NULL: on the device */
-    void *held;     /* [batch][row][value] REAL in host memory: see struct monitor */
-    void *of;       /* the method's own */
+    /* Accumulators of a row stand behind `pad` others that nobody reads, rows `pitch` apart, so that vectors of a device's
+     * state are vectors of theirs; without padding 0 and num_axis[2]. */
+    int32_t pad, pitch;
+    void *sums; /* accumulators in host memory; NULL: on the device */
+    void *held; /* [batch][row][value] REAL in host memory: see struct monitor */
+    void *of;   /* the method's own */
     struct cuda_monitor *cuda;
 };
 
@@ -85,10 +88,10 @@ static inline int32_t monitor_num_field(int32_t quantity)
 {
     return quantity < UNDA_MINUS_MEAN ? 1 : 3;
 }
-/* Values of a piece, in each of the arrays of its accumulators. */
+/* Values of a piece, in each of the arrays of its accumulators, with padding. */
 static inline int64_t monitor_num_value(const struct monitor_piece *piece)
 {
-    return piece->num_row * piece->num_axis[2];
+    return piece->num_row * piece->pitch;
 }
 /* Of a method: the next of its pieces, with arrays; m->piece has room for it. It counts unless it has no rows. */
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,

@@ -3,8 +3,8 @@
  * Kernel `monitor` has one thread a value, whose place tables give. Kernel `monitor_grid` is for boxes of grids: threads
  * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
  * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
- * Kernel `monitor_vectors` is for those of them whose rows are whole vectors (common/monitor_vectors.h), kernel
- * `monitor_rows` for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
+ * Kernel `monitor_vectors` is for those of them without images, and for rows in vectors of 16 bytes
+ * (common/monitor_vectors.h), kernel `monitor_rows` for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
  * adds several samples that are held. Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements
  * LAYOUT. */
 #include "common/monitor_args.h"
@@ -71,6 +71,10 @@ static __device__ __forceinline__ void add(const monitor_args &a, const long lon
     }
 }
 
+#if KIND != MONITOR_OF_TABLES
+#include "common/monitor_vectors.h"
+#endif
+
 #if KIND == MONITOR_OF_GRID
 /* The place of value j along an axis. */
 static __device__ __forceinline__ int place_of(const monitor_args &a, int axis, int num, int j)
@@ -92,7 +96,7 @@ template <int NUM> static __device__ __forceinline__ void take(const monitor_arg
         const int z = first + v * lanes, at_z = place_of(a, 2, a.num_z, z < a.num_z ? z : a.num_z - 1);
         const long long place = row + (at_z < 0 ? ~at_z : at_z);
         const REAL sign = minus ^ (at_z < 0) ? -1 : 1;
-        number[v] = z < a.num_z ? ((long long)x * a.num_y + y) * a.num_z + z : -1;
+        number[v] = z < a.num_z ? ((long long)x * a.num_y + y) * a.pitch + a.pad + z : -1;
         if (NUM == 2)
             p[0][v] = sign * ((const REAL *)a.earlier)[place];
         p[NUM - 1][v] = quantity_of(a, [&](int i) { return sign * ((const REAL *)a.q[i])[place]; });
@@ -108,8 +112,6 @@ extern "C" __global__ void __launch_bounds__(256) monitor_grid(const __grid_cons
             else
                 take<1>(a, x, y);
 }
-
-#include "common/monitor_vectors.h"
 #elif KIND == MONITOR_OF_ROWS
 /* Beyond the last value a thread takes that again, and adds to nothing. */
 extern "C" __global__ void __launch_bounds__(256) monitor_rows(const __grid_constant__ monitor_args a)

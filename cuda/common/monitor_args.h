@@ -30,23 +30,24 @@ struct monitor_args {
     const void
         *earlier; /* of a grid: the field one sample before, which is taken first; NULL: is not. Held samples
                              * [num_held][x][y][z] */
-    void *sums;   /* [array][x][y][z]: REAL of maxima and minima, else double */
+    void *sums;   /* [array][x][y][z], of a grid with padding: REAL of maxima and minima, else double */
     const long long
         *place;          /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
                              * [num_x]: of the first value of each; values of a row are stride[1] apart */
-    long long num;       /* values: num_x num_y num_z */
+    long long num;       /* of accumulators in an array */
     long long stride[2]; /* of nodes: from place to place along x and y */
     long long total;     /* of elements: nodes of the state */
     int first[3],
         last[3]; /* of a grid, in place of `place`: of the first values along axes, which ascend by one, and of the
                              * last one */
     int num_x, num_y, num_z;
+    int pad, pitch;       /* of a grid: accumulators of a row stand behind `pad` others, rows `pitch` apart */
     int field, num_field; /* of elements */
     int statistic, quantity, num_frequency;
     int is_first; /* 1: sums have no values yet */
     int num_held;
     double wave[2 * MONITOR_FREQUENCIES]; /* of each sample of those that are added */
 };
-SIZE_IS(monitor_args, 2192);
+SIZE_IS(monitor_args, 2200);
 
 #endif

@@ -1,5 +1,6 @@
-/* monitor_vectors.h: kernel `monitor_vectors` of boxes of grids whose rows begin and end at multiples of 16 bytes, without
- * images: a thread takes whole vectors, and asks for all that it reads before it uses any of it. Included by monitor.cu. */
+/* monitor_vectors.h: kernel `monitor_vectors`, of boxes of grids without images, whose accumulators have the padding of the
+ * grid's rows, and of rows of nodes side by side: a thread takes whole vectors of 16 bytes, and asks for all that it reads
+ * before it uses any of it. Included by monitor.cu. */
 #ifndef UNDA_MONITOR_VECTORS_H
 #define UNDA_MONITOR_VECTORS_H
 
@@ -14,19 +15,12 @@ static __device__ __forceinline__ vec load(const void *from, long long at)
     return *(const vec *)((const REAL *)from + at);
 }
 
-/* A vector of the box: where it stands in the field and among accumulators. */
+/* A vector: where it stands in the field and among accumulators. */
 struct spot {
     long long place, at;
     bool is_there;
 };
-
-static __device__ __forceinline__ spot spot_of(const monitor_args &a, int x, int y)
-{
-    const int z = (blockIdx.x * blockDim.x + threadIdx.x) * WIDTH;
-    return {(long long)(a.first[0] + x) * a.stride[0] + (long long)(a.first[1] + y) * a.stride[1] +
-                a.first[2] + z,
-            ((long long)x * a.num_y + y) * a.num_z + z, y < a.num_y && z < a.num_z};
-}
+typedef spot spots[MONITOR_VECTOR_ROWS];
 
 template <bool MINIMUM> static __device__ __forceinline__ bool keep(vec &kept, const vec &p)
 {
@@ -40,16 +34,23 @@ template <bool MINIMUM> static __device__ __forceinline__ bool keep(vec &kept, c
     return grows;
 }
 
-/* Rows y, y + blockDim.y, .. of plane x; of two samples the earlier one first. */
+/* A sample's vector. */
+static __device__ __forceinline__ vec value(const monitor_args &a, vec p)
+{
+#pragma unroll
+    for (int l = 0; l < WIDTH; l++)
+        p.v[l] = a.quantity == MONITOR_MINUS ? -p.v[l] : p.v[l];
+    return p;
+}
+
+/* Of two samples the earlier one comes first. */
 template <bool MINIMUM, bool TWO>
-static __device__ __forceinline__ void take_extreme(const monitor_args &a, int x, int y)
+static __device__ __forceinline__ void take_extreme(const monitor_args &a, const spots &s)
 {
     constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    spot s[ROWS];
     vec p[ROWS], earlier[ROWS], kept[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        s[r] = spot_of(a, x, y + r * (int)blockDim.y);
         if (!s[r].is_there)
             continue;
         p[r] = load(a.q[0], s[r].place);
@@ -61,39 +62,34 @@ static __device__ __forceinline__ void take_extreme(const monitor_args &a, int x
     for (int r = 0; r < ROWS; r++) {
         if (!s[r].is_there)
             continue;
-        bool grows = TWO && keep<MINIMUM>(kept[r], earlier[r]);
-        grows |= keep<MINIMUM>(kept[r], p[r]);
+        bool grows = TWO && keep<MINIMUM>(kept[r], value(a, earlier[r]));
+        grows |= keep<MINIMUM>(kept[r], value(a, p[r]));
         if (grows)
             *(vec *)((REAL *)a.sums + s[r].at) = kept[r];
     }
 }
 
-static __device__ __forceinline__ void take_held(const monitor_args &a, int x, int y)
+static __device__ __forceinline__ void take_held(const monitor_args &a, const spots &s)
 {
     constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    spot s[ROWS];
     vec p[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        s[r] = spot_of(a, x, y + r * (int)blockDim.y);
-        if (s[r].is_there)
-            p[r] = load(a.q[0], s[r].place);
-    }
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         if (s[r].is_there)
-            *(vec *)((REAL *)a.sums + s[r].at) = p[r];
+            p[r] = load(a.q[0], s[r].place);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        if (s[r].is_there)
+            *(vec *)((REAL *)a.sums + s[r].at) = value(a, p[r]);
 }
 
-template <bool TWO> static __device__ __forceinline__ void take_squares(const monitor_args &a, int x, int y)
+template <bool TWO> static __device__ __forceinline__ void take_squares(const monitor_args &a, const spots &s)
 {
     constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    spot s[ROWS];
     vec p[ROWS], earlier[ROWS];
     run<double, WIDTH> sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        s[r] = spot_of(a, x, y + r * (int)blockDim.y);
         if (!s[r].is_there)
             continue;
         p[r] = load(a.q[0], s[r].place);
@@ -115,20 +111,44 @@ template <bool TWO> static __device__ __forceinline__ void take_squares(const mo
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) monitor_vectors(const __grid_constant__ monitor_args a)
+static __device__ __forceinline__ void take_spots(const monitor_args &a, const spots &s)
 {
     const bool two = a.earlier != nullptr;
-    const int rows = blockDim.y * MONITOR_VECTOR_ROWS;
+    if (a.statistic == MONITOR_HOLD)
+        take_held(a, s);
+    else if (a.statistic == MONITOR_SQUARES)
+        two ? take_squares<true>(a, s) : take_squares<false>(a, s);
+    else if (a.statistic == MONITOR_MAXIMUM)
+        two ? take_extreme<false, true>(a, s) : take_extreme<false, false>(a, s);
+    else
+        two ? take_extreme<true, true>(a, s) : take_extreme<true, false>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(256) monitor_vectors(const __grid_constant__ monitor_args a)
+{
+    spots s;
+#if KIND == MONITOR_OF_GRID
+    const int at_z = (blockIdx.x * blockDim.x + threadIdx.x) * WIDTH, rows = blockDim.y * MONITOR_VECTOR_ROWS;
     for (int x = blockIdx.z; x < a.num_x; x += gridDim.z)
-        for (int y = blockIdx.y * rows + threadIdx.y; y < a.num_y; y += gridDim.y * rows)
-            if (a.statistic == MONITOR_HOLD)
-                take_held(a, x, y);
-            else if (a.statistic == MONITOR_SQUARES)
-                two ? take_squares<true>(a, x, y) : take_squares<false>(a, x, y);
-            else if (a.statistic == MONITOR_MAXIMUM)
-                two ? take_extreme<false, true>(a, x, y) : take_extreme<false, false>(a, x, y);
-            else
-                two ? take_extreme<true, true>(a, x, y) : take_extreme<true, false>(a, x, y);
+        for (int y0 = blockIdx.y * rows + threadIdx.y; y0 < a.num_y; y0 += gridDim.y * rows) {
+#pragma unroll
+            for (int r = 0; r < MONITOR_VECTOR_ROWS; r++) {
+                const int y = y0 + r * (int)blockDim.y;
+                s[r] = {(long long)(a.first[0] + x) * a.stride[0] +
+                            (long long)(a.first[1] + y) * a.stride[1] + a.first[2] - a.pad + at_z,
+                        ((long long)x * a.num_y + y) * a.pitch + at_z, y < a.num_y && at_z < a.pitch};
+            }
+            take_spots(a, s);
+        }
+#else
+#pragma unroll
+    for (int r = 0; r < MONITOR_VECTOR_ROWS; r++) {
+        const long long i =
+            (((long long)blockIdx.x * MONITOR_VECTOR_ROWS + r) * blockDim.x + threadIdx.x) * WIDTH;
+        s[r] = {i < a.num ? a.place[i / MONITOR_ROW] + i % MONITOR_ROW : 0, i, i < a.num};
+    }
+    take_spots(a, s);
+#endif
 }
 
 #endif

@@ -79,8 +79,7 @@ struct fd_later {
     const struct monitor *monitor; /* NULL: none */
     struct monitor_sample sample;
 };
-/* Kernel step with such samples, of accumulators in whole vectors of the grid's rows, or not. */
-enum { IN_VECTORS, ANYHOW, NUM_MONITORED };
+/* Kernel step with such samples. */
 struct scalar_monitored {
     struct gpu_module *module;
     struct gpu_kernel step, step_layers;
@@ -91,7 +90,7 @@ struct scalar_cuda {
     const struct scalar_kernel *kernel;
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
-    struct scalar_monitored monitored[NUM_MONITORED]; /* module NULL: no monitor has asked for it */
+    struct scalar_monitored monitored; /* module NULL: no monitor has asked for it */
     struct fd_later later;
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
@@ -106,8 +105,8 @@ int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *
 
 /* scalar/step.c: one step of rows [first, end) of y in planes of x, on the device; no sources, no swap. */
 unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end);
-/* Compiles what takes the samples of a piece with steps. */
-unda_status scalar_step_compile_monitor(const struct monitor_piece *piece);
+/* Compiles what takes samples with steps. */
+unda_status scalar_step_compile_monitor(unda_solver *s);
 
 /* scalar/cuda_layers.c */
 /* Damping factors beside the grid, at either end. */

@@ -32,25 +32,15 @@ static unda_status compile(unda_solver *s)
     return UNDA_OK;
 }
 
-/* Whether rows of a piece begin and end at vectors of 16 bytes of the grid's rows. */
-static int monitored_way(const struct monitor_piece *piece)
+unda_status scalar_step_compile_monitor(unda_solver *s)
 {
-    int width = 16 / piece->part->real_bytes;
-    int64_t first_z = piece->place[piece->num_axis[0] + piece->num_axis[1]];
-    return first_z % width || piece->num_axis[2] % width ? ANYHOW : IN_VECTORS;
-}
-
-unda_status scalar_step_compile_monitor(const struct monitor_piece *piece)
-{
-    unda_solver *s = piece->part;
     struct scalar_cuda *t = scalar_cuda(s);
-    int way = monitored_way(piece);
-    struct scalar_monitored *to = &t->monitored[way];
+    struct scalar_monitored *to = &t->monitored;
     struct gpu_defines defines = {.num = 0};
     double begin = clock_seconds();
     if (to->module)
         return UNDA_OK;
-    gpu_define(&defines, "MONITOR=%d", way == IN_VECTORS ? 1 : 2);
+    gpu_define(&defines, "MONITOR=1");
     struct gpu_source step = source(s, fd_tables(s)->split, t->tile_y, &defines);
     TRY(gpu_module_new(&to->module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&to->step, to->module, "scalar_step", 0));
@@ -102,8 +92,7 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     gpu_module_free(scalar_cuda(s)->step_module);
-    for (int way = 0; way < NUM_MONITORED; way++)
-        gpu_module_free(scalar_cuda(s)->monitored[way].module);
+    gpu_module_free(scalar_cuda(s)->monitored.module);
 }
 
 static void describe(const unda_solver *s, unda_solver_info *info)
@@ -166,7 +155,7 @@ static struct scalar_monitor monitor_args(const struct fd_later *later)
 {
     const struct monitor_piece *piece = later->monitor->piece;
     struct scalar_monitor m = {.kept = POINTER(cuda_monitor_place(piece, &later->sample)),
-                               .plane = (int64_t)piece->num_axis[1] * piece->num_axis[2],
+                               .plane = (int64_t)piece->num_axis[1] * piece->pitch,
                                .minimum = later->sample.statistic == UNDA_MINIMUM,
                                .two = later->sample.two,
                                .holds = later->sample.slot >= 0};
@@ -175,6 +164,8 @@ static struct scalar_monitor monitor_args(const struct fd_later *later)
         m.first[a] = (int)place[0];
         m.num[a] = piece->num_axis[a];
     }
+    m.first[2] -= piece->pad;
+    m.num[2] = piece->pitch;
     return m;
 }
 
@@ -191,7 +182,7 @@ static unda_status launch_blocks(unda_solver *s, int layers, struct fd_span plan
                               .block = {32, t->tile_y, 1}};
     const struct gpu_kernel *kernel = layers ? &t->step_layers : &t->step;
     if (t->later.monitor) {
-        const struct scalar_monitored *with = &t->monitored[monitored_way(t->later.monitor->piece)];
+        const struct scalar_monitored *with = &t->monitored;
         kernel = layers ? &with->step_layers : &with->step;
         a.monitor = monitor_args(&t->later);
     }

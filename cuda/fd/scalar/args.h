@@ -21,8 +21,8 @@ struct scalar_matched {
 };
 SIZE_IS(scalar_matched, 168);
 
-/* A running maximum or minimum of nodes of the grid, or a sample: box [x][y][z] of `num` from `first` on, without
- * padding. */
+/* A running maximum or minimum of nodes of the grid, or a sample: box [x][y][z] of `num` from `first` on, along z
+ * whole vectors of 16 bytes. */
 struct scalar_monitor {
     void *kept;
     long long plane; /* num[1] num[2] */

@@ -7,7 +7,7 @@
  * varies), 9 HALF + 2 flop; rows next to the tile come from L2. In blocks with matched layers the layers'
  * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
- * TILE_Y; MONITOR (1, 2: a running maximum or minimum, step_monitor.h) where there is one. */
+ * TILE_Y; MONITOR (1: samples of a monitor, step_monitor.h) where there is one. */
 #include "common/prefetch.h"
 #include "common/side.h"
 #include "fd/scalar/args.h"
@@ -270,7 +270,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
 #endif
 
 #if MONITOR
-    extremes_of_row extremes(a, y, z, nodes.store);
+    samples_of_row samples(a, y, z, nodes.store);
 #endif
 
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
@@ -288,9 +288,9 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         if (nodes.store && x + 1 < end)
             nodes.prefetch(a, x + 1);
 #if MONITOR
-        extremes.fetch(a, x);
+        samples.fetch(a, x);
         if (x + 1 < end)
-            extremes.prefetch(a, x + 1);
+            samples.prefetch(a, x + 1);
 #endif
     };
     fetch(begin);
@@ -303,7 +303,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         const vec center = queue[HALF], speed = nodes.speed;
         vec previous = nodes.old;
 #if MONITOR
-        extremes.keep(a, x, previous, center);
+        samples.keep(a, x, previous, center);
 #endif
         REAL *mine = &now[HALF + row][GHOST + threadIdx.x * WIDTH];
         if (!EDGE || z + WIDTH <= a.num[2])

@@ -1,18 +1,18 @@
 /* step_monitor.h: samples of a monitor in step.cu: a step has level n of its nodes, and n - 1 until it overwrites it, so that
  * a running maximum or minimum of one or both costs its accumulators alone, and a sample that is held (of level n, to be
- * added with others) what it writes. They stand one after the other, without the grid's
- * padding: in whole vectors of the grid (MONITOR 1) or anyhow (2). Included by step.cu. */
+ * added with others) what it writes. They stand row after row, with padding, so that vectors of the grid are vectors of
+ * theirs. Included by step.cu. */
 
-struct extremes_of_row {
-    int at; /* of the thread's first node, in a plane */
+struct samples_of_row {
+    int at; /* of the thread's nodes, in a plane */
     bool takes;
     vec kept; /* of the next plane, in flight */
 
-    DEVICE_MEMBER extremes_of_row(const scalar_args &a, int row, int z, bool store) : kept{}
+    DEVICE_MEMBER samples_of_row(const scalar_args &a, int row, int z, bool store) : kept{}
     {
         const scalar_monitor &m = a.monitor;
         const int j = row - a.wall[0] - m.first[1], k = z - m.first[2];
-        takes = store && j >= 0 && j < m.num[1] && k > -WIDTH && k < m.num[2];
+        takes = store && j >= 0 && j < m.num[1] && k >= 0 && k < m.num[2];
         at = j * m.num[2] + k;
     }
     DEVICE_MEMBER bool has(const scalar_args &a, int x) const
@@ -23,27 +23,14 @@ struct extremes_of_row {
     {
         return (REAL *)a.monitor.kept + (x - a.monitor.first[0]) * a.monitor.plane + at;
     }
-    DEVICE_MEMBER static bool has_lane(const scalar_args &a, int l)
-    {
-        const int k = (int)(blockIdx.x * TILE_Z + threadIdx.x * WIDTH) + l - a.monitor.first[2];
-        return k >= 0 && k < a.monitor.num[2];
-    }
     DEVICE_MEMBER void fetch(const scalar_args &a, int x)
     {
-        if (a.monitor.holds || !has(a, x))
-            return;
-        const REAL *from = place(a, x);
-#if MONITOR == 1
-        kept = load(from);
-#else
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            if (has_lane(a, l))
-                kept.v[l] = from[l];
-#endif
+        if (!a.monitor.holds && has(a, x))
+            kept = load(place(a, x));
     }
     DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
     {
-        if (!a.monitor.holds && has(a, x) && (MONITOR == 1 || has_lane(a, 0)))
+        if (!a.monitor.holds && has(a, x))
             prefetch_l2(place(a, x));
     }
     /* Takes those of `fetch`, and the levels of its plane. */
@@ -61,15 +48,7 @@ struct extremes_of_row {
             grows |= most != kept.v[l];
             kept.v[l] = most;
         }
-        if (!grows || !has(a, x))
-            return;
-        REAL *to = place(a, x);
-#if MONITOR == 1
-        *(vec *)to = kept;
-#else
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            if (has_lane(a, l))
-                to[l] = kept.v[l];
-#endif
+        if (grows && has(a, x))
+            *(vec *)place(a, x) = kept;
     }
 };
