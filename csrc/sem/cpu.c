@@ -41,48 +41,127 @@ static unda_status record_due(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
-/* Sources [begin, end) on unknowns of a region: counts[unknown] counts them or, once that is the place of the next one,
- * lists them in the order of sources. */
-static void each_part(const unda_solver *s, int kind, int32_t begin, int32_t end, int64_t *counts,
-                      struct sem_cpu_sources *list)
+/* A source's place in a cell; `number` counts all in the order of sources. */
+struct site {
+    int32_t source, place, number;
+};
+
+/* Those in a region cell by cell, so that terms that are written one after the other stand side by side; of few the order
+ * is that of sources. */
+static unda_status list_sites(const unda_solver *s, int kind, void **owner, struct site **sites, int64_t *num)
 {
     const struct sem *sem = sem_tables(s);
-    for (int32_t i = begin; i < end; i++) {
-        const struct sem_source *source = s->sources[i];
-        for (int64_t k = 0; k < source->places.num; k++) {
-            int64_t at[3 * MAX_NODE];
-            double value[3 * MAX_NODE];
-            int region;
-            if (sem->kind[source->places.place[k].elem] != kind)
-                continue;
-            int64_t count = sem_source_row(s, source, k, &region, at, value), num = 0;
-            for (int64_t n = 0; n < count; n++) {
-                if (value[n] == 0)
+    int64_t num_cell = s->num_source < FEW_SOURCES ? 1 : sem->space.num_owned;
+    SCRATCH int64_t *first = NULL;
+    TRY(array_try(&first, num_cell + 1, sizeof *first, "sources"));
+    for (int put = 0; put < 2; put++) {
+        int32_t number = 0;
+        for (int32_t i = 0; i < s->num_source; i++) {
+            const struct sem_places *places = &((const struct sem_source *)s->sources[i])->places;
+            for (int32_t k = 0; k < places->num; k++) {
+                int64_t elem = places->place[k].elem;
+                if (sem->kind[elem] != kind)
                     continue;
-                int64_t place = counts[at[n]]++;
-                value[num] = value[n];
-                at[num++] = place;
-                if (list) { /* places are far apart: asked for before they are written to */
-                    __builtin_prefetch(list->source + place, 1);
-                    __builtin_prefetch((char *)list->value + place * s->real_bytes, 1);
-                }
+                int64_t *at = &first[(num_cell > 1 ? elem : 0) + !put];
+                if (put)
+                    (*sites)[*at] = (struct site){i, k, number++};
+                ++*at;
             }
-            for (int64_t n = 0; n < num && list; n++) {
-                list->source[at[n]] = i;
-                real_put(s, list->value, at[n], value[n]);
-            }
+        }
+        for (int64_t e = 0; e < num_cell && !put; e++)
+            first[e + 1] += first[e];
+        *num = first[num_cell];
+        if (!put && *num > INT32_MAX)
+            FAIL(UNDA_ERR_ARG,
+                 "sources stand in %lld elements, counted each time, expected 2147483647 at most",
+                 (long long)*num);
+        if (!put)
+            TRY(array_own(owner, sites, *num, sizeof **sites, "sources"));
+    }
+    return UNDA_OK;
+}
+
+/* Sites [begin, end): counts[unknown] counts their terms or, once that is the place of the next one, lists them, with
+ * numbers of sites in place of sources. */
+static void each_part(const unda_solver *s, const struct site *sites, int64_t begin, int64_t end,
+                      int64_t *counts, struct sem_cpu_sources *list)
+{
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at[3 * MAX_NODE];
+        double value[3 * MAX_NODE];
+        int region;
+        int64_t count = sem_source_row(s, s->sources[sites[i].source], sites[i].place, &region, at, value);
+        for (int64_t n = 0; n < count; n++) {
+            if (value[n] == 0)
+                continue;
+            int64_t place = counts[at[n]]++;
+            if (!list)
+                continue;
+            list->source[place] = sites[i].number;
+            real_put(s, list->value, place, value[n]);
         }
     }
 }
 
-/* The same of all sources, a range a thread: counts [thread][unknown]. */
-static void all_parts(const unda_solver *s, int kind, int32_t num_thread, int64_t num_unknown,
-                      int64_t *counts, struct sem_cpu_sources *list)
+/* The same of all sites, a range a thread: counts [thread][unknown]. */
+static void all_parts(const unda_solver *s, const struct site *sites, int64_t num_site, int32_t num_thread,
+                      int64_t num_unknown, int64_t *counts, struct sem_cpu_sources *list)
 {
 #pragma omp parallel for schedule(static) num_threads(num_thread)
     for (int32_t t = 0; t < num_thread; t++)
-        each_part(s, kind, (int32_t)((int64_t)s->num_source * t / num_thread),
-                  (int32_t)((int64_t)s->num_source * (t + 1) / num_thread), counts + t * num_unknown, list);
+        each_part(s, sites, num_site * t / num_thread, num_site * (t + 1) / num_thread,
+                  counts + t * num_unknown, list);
+}
+
+/* Terms by number; they are some ascending pieces, one for each cell. */
+static void sort_floats(int32_t *number, float *value, int64_t num)
+{
+    for (int64_t i = 1; i < num; i++) {
+        int32_t own = number[i];
+        float kept = value[i];
+        int64_t to = i;
+        for (; to > 0 && number[to - 1] > own; to--) {
+            number[to] = number[to - 1];
+            value[to] = value[to - 1];
+        }
+        number[to] = own;
+        value[to] = kept;
+    }
+}
+static void sort_doubles(int32_t *number, double *value, int64_t num)
+{
+    for (int64_t i = 1; i < num; i++) {
+        int32_t own = number[i];
+        double kept = value[i];
+        int64_t to = i;
+        for (; to > 0 && number[to - 1] > own; to--) {
+            number[to] = number[to - 1];
+            value[to] = value[to - 1];
+        }
+        number[to] = own;
+        value[to] = kept;
+    }
+}
+
+/* In the order of sources, in which each unknown's sum is taken. */
+static unda_status sort_parts(const unda_solver *s, const struct site *sites, int64_t num_site,
+                              int32_t num_thread, struct sem_cpu_sources *list)
+{
+    SCRATCH int32_t *source = NULL;
+    TRY(array_try(&source, num_site, sizeof *source, "sources"));
+    for (int64_t i = 0; i < num_site; i++)
+        source[sites[i].number] = sites[i].source;
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int64_t i = 0; i < list->num; i++) {
+        int64_t first = list->first[i], num = list->first[i + 1] - first;
+        if (s->real_bytes == 4)
+            sort_floats(list->source + first, (float *)list->value + first, num);
+        else
+            sort_doubles(list->source + first, (double *)list->value + first, num);
+        for (int64_t k = list->first[i]; k < list->first[i + 1]; k++)
+            list->source[k] = source[list->source[k]];
+    }
+    return UNDA_OK;
 }
 
 /* Which nodes other parts of the mesh have; NULL: none. */
@@ -116,13 +195,17 @@ static unda_status list_sources(unda_solver *s, int kind)
     struct sem_cpu *t = tables(s);
     struct sem_cpu_region *r = &t->region[kind];
     struct sem_cpu_sources *list = &r->sources;
-    int64_t num_unknown = s->num_source > 0 ? r->num_node * r->dim : 0, num = 0, place = 0, total = 0;
+    int64_t num_unknown = s->num_source > 0 ? r->num_node * r->dim : 0, num = 0, place = 0, total = 0,
+            num_site = 0;
+    OWNER void *owned = NULL;
+    struct site *sites = NULL;
     int32_t num_thread = s->num_source < FEW_SOURCES ? 1 : s->threads;
     SCRATCH int64_t *counts = NULL;
     SCRATCH bool *is_early = NULL;
     TRY(array_try(&counts, num_thread * num_unknown, sizeof *counts, "sources"));
     TRY(find_early(s, kind, &is_early));
-    all_parts(s, kind, num_thread, num_unknown, counts, NULL);
+    TRY(list_sites(s, kind, &owned, &sites, &num_site));
+    all_parts(s, sites, num_site, num_thread, num_unknown, counts, NULL);
     *list = (struct sem_cpu_sources){0};
     for (int64_t i = 0; i < num_unknown; i++) {
         int64_t here = 0;
@@ -147,8 +230,8 @@ static unda_status list_sources(unda_solver *s, int kind)
             total += here;
             list->first[++place] = total;
         }
-    all_parts(s, kind, num_thread, num_unknown, counts, list);
-    return UNDA_OK;
+    all_parts(s, sites, num_site, num_thread, num_unknown, counts, list);
+    return sort_parts(s, sites, num_site, num_thread, list);
 }
 
 /* The groups of nodes of cells in which receivers are. */

@@ -69,8 +69,9 @@ static inline const struct sem_engine *sem_engine(const unda_solver *s)
 /* A point in a cell: basis and gradient there, the material, and the cell's share of the point. */
 struct sem_place {
     int64_t elem; /* of the space */
-    double share, moduli[3];
-    double *weight; /* [4][node] */
+    double share, moduli[3], x[3];
+    double *
+        weight; /* [4][node]; NULL: computed from x when asked for, which of many sources takes less than memory */
 };
 struct sem_places {
     int64_t num;

@@ -19,15 +19,18 @@ static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t 
     const struct sem *sem = sem_tables(s);
     int num = sem->space.num_node;
     TRY(mesh_check_point(sem->space.mesh, elem, x));
+    double room[4 * MAX_NODE], *weight = p->weight ? p->weight : room;
     p->elem = sem->space.place[elem];
     p->share = share;
-    space_basis(&sem->space, p->elem, x, p->weight, p->weight + num);
+    memcpy(p->x, x, sizeof p->x);
+    if (p->weight || sem->material_nodes > 1)
+        space_basis(&sem->space, p->elem, x, weight, weight + num);
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {0};
     for (int n = 0; n < (sem->material_nodes > 1 ? num : 1); n++) {
         double m[3];
         sem_moduli(sem, p->elem, n, m);
         for (int i = 0; i < 3; i++) {
-            p->moduli[i] += sem->material_nodes > 1 ? p->weight[n] * m[i] : m[i];
+            p->moduli[i] += sem->material_nodes > 1 ? weight[n] * m[i] : m[i];
             least[i] = fmin(least[i], m[i]);
             most[i] = fmax(most[i], m[i]);
         }
@@ -38,15 +41,16 @@ static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t 
 }
 
 static unda_status places_new(const unda_solver *s, struct sem_places *places, int64_t num,
-                              const int64_t *elem, const double *x, const double *share)
+                              const int64_t *elem, const double *x, const double *share, bool keep)
 {
     int64_t num_weight = 4 * (int64_t)sem_tables(s)->space.num_node;
-    double *weight;
+    double *weight = NULL;
     TRY(array_own(&places->owned, &places->place, num, sizeof *places->place, "points"));
-    TRY(array_own(&places->owned, &weight, num * num_weight, sizeof *weight, "weights of points"));
+    if (keep)
+        TRY(array_own(&places->owned, &weight, num * num_weight, sizeof *weight, "weights of points"));
     places->num = num;
     for (int64_t i = 0; i < num; i++) {
-        places->place[i].weight = weight + i * num_weight;
+        places->place[i].weight = keep ? weight + i * num_weight : NULL;
         TRY(place_new(s, &places->place[i], elem[i], x + 3 * i, share ? share[i] : 1));
     }
     return UNDA_OK;
@@ -95,7 +99,9 @@ static unda_status new_source(unda_solver *s, void **out, const unda_source *giv
     struct sem_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
     *out = source;
-    TRY(places_new(s, &source->places, num, given->elem + first, given->places + 3 * first, NULL));
+    /* Parts of a mesh have those of the whole. */
+    TRY(places_new(s, &source->places, num, given->elem + first, given->places + 3 * first, NULL,
+                   s->method != &sem_method));
     TRY(array_own(&source->places.owned, &source->rates, num * SEM_RATES, sizeof(double), "source"));
     memcpy(source->rates, given->rates + first * SEM_RATES, sizeof(double) * (size_t)(num * SEM_RATES));
     return UNDA_OK;
@@ -122,13 +128,17 @@ int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, in
     int num = sem->space.num_node, dim = sem->kind[p->elem] == SOLID ? 3 : 1;
     *region = sem->kind[p->elem];
     const int32_t *node = sem->region[*region].node + (int64_t)sem->row[p->elem] * num;
+    double room[4 * MAX_NODE];
+    const double *weight = p->weight ? p->weight : room;
+    if (!p->weight)
+        space_basis(&sem->space, p->elem, p->x, room, room + num);
     for (int n = 0; n < num; n++)
         for (int i = 0; i < dim; i++) {
             at[n * dim + i] = (int64_t)node[n] * dim + i;
-            double sum = dim == 1 ? -rates[9] * p->weight[n] : rates[i] * p->weight[n];
+            double sum = dim == 1 ? -rates[9] * weight[n] : rates[i] * weight[n];
             for (int j = 0; j < 3; j++)
-                sum += (dim == 3 ? rates[3 + pair[i][j]] : -rates[j] / p->moduli[0]) *
-                       p->weight[(1 + j) * num + n];
+                sum +=
+                    (dim == 3 ? rates[3 + pair[i][j]] : -rates[j] / p->moduli[0]) * weight[(1 + j) * num + n];
             value[n * dim + i] = sum;
         }
     return (int64_t)num * dim;
@@ -157,7 +167,8 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
         p->first[i] = r->first ? r->first[i] : i;
     TRY(array_own(&p->places.owned, &p->field, r->num_field, sizeof *p->field, "receiver fields"));
     memcpy(p->field, r->fields, sizeof *p->field * (size_t)r->num_field);
-    return places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL);
+    return places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL,
+                      true);
 }
 
 /* Weights of the gradient of a level: c[k][i] of d/dx_k of unknown i. */

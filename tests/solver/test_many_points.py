@@ -69,6 +69,15 @@ def test_a_list_gives_the_bits_of_one_by_one(make):
         assert all(np.array_equal(a, b) for a, b in zip(states[0], other, strict=True))
 
 
+def test_so_many_that_they_are_listed_cell_by_cell_are_summed_in_their_order():
+    """Beside 999, which are listed one by one, some that stay silent; other orders have other bits."""
+    given = sources(sem, 999)
+    silent = [unda.PointForce((0.1, 0.2, 0.3), lambda t: 0.0 * t, (1.0, 0.0, 0.0)) for _ in range(50)]
+    one, many, turned = (after(sem, listed) for listed in (given, [*given, *silent], given[::-1]))
+    assert all(np.array_equal(one[name], many[name]) for name in one)
+    assert not all(np.array_equal(one[name], turned[name]) for name in one)
+
+
 @MAKERS
 def test_all_or_none(make):
     sim, given = make(), sources(make, 12)

@@ -155,9 +155,10 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
         if one.get("type") == "PlaneWave":
             sim.add_source(PlaneWave.from_config(one))
     groups = _hdf.child(file, "receivers") if "receivers" in file else ()
-    integrals = []
+    integrals: list[np.ndarray] = []
     for i in range(len(groups)):
-        saved = get_receivers(_hdf.child(groups, str(i)), sim.dtype)
+        group = _hdf.child(groups, str(i))
+        saved = get_receivers(group, sim.dtype)
         fits = saved._next - saved.every <= step < saved._next
         if not fits or (saved._t0, saved._dt) != (start, sim.dt):
             raise FileError(
@@ -175,8 +176,8 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
             )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
-        expected = sim._solver.read_integrals(i).shape
-        integrals.append(_hdf.array(groups[str(i)], "integrals", np.float64, expected) if expected[0] else [])
+        empty = sim._solver.read_integrals(i)
+        integrals.append(_hdf.array(group, "integrals", np.float64, empty.shape) if len(empty) else empty)
         if made._integral is not None and saved._integral is not None:
             made._integral.state = saved._integral.state
     for name, (number, shape) in part.arrays(sim, history).items():
