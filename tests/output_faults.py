@@ -60,7 +60,7 @@ OUTPUT_FAULTS = [
     ("cuda/common/read.cu", "a.row[row] * a.width", "row * a.width"),
     ("cuda/common/read.cu", "? -value[v] : value[v]", "? value[v] : value[v]"),
     ("cuda/common/read.cu", "a.node[i] < 0", "a.node[i] <= 0"),
-    ("cuda/common/read.cu", "num_axis[axis] - 1 ? a.last", "num_axis[axis] ? a.last"),
+    ("cuda/common/read.cu", "const int z = first + v * lanes;", "const int z = first + v;"),
     ("cuda/common/read.cu", "(row - block * a.lanes) * a.stride[1]", "0"),
     ("python/unda/problem/_gridded.py", "axis[::-1].copy(), np.flip(values, i)", "axis[::-1].copy(), values"),
     ("python/unda/problem/_gridded.py", "beyond = (at < low) | (at > high)", "beyond = at < low"),
