@@ -996,6 +996,7 @@ MUTATIONS = [
     ("python/unda/method/integral.py", "done % self._every == 0", "done % self._every == 1"),
     ("python/unda/method/rank_layers.py", "name, _of(conditions, name)) for", "name, 'rigid') for"),
     ("python/unda/method/rank_layers.py", "if told.has_medium:", "if False:"),
+    ("python/unda/method/mesh_layer.py", "_speeds(table.resh", "_speeds(table.mean(axis=1).resh"),
     ("python/unda/method/rank_layers.py", "scattered is None or told.has_cells", "scattered is None"),
     ("python/unda/method/rank_layers.py", "= ranks, told.layers", "= ranks, None"),
     ("python/unda/problem/mesh_damping.py", "(_EXPONENT + 1) * strength(one", "_EXPONENT * strength(one"),

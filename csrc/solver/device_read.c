@@ -123,12 +123,27 @@ static unda_status list(unda_solver *s, int32_t i)
     return UNDA_OK;
 }
 
+/* Threads along z, of which a box may have few nodes, then rows of y. */
+static struct gpu_shape box_shape(const int32_t num[3])
+{
+    enum { MOST = 65535 };
+    int lanes = 1;
+    while (lanes < 64 && lanes * READ_VALUES < num[2])
+        lanes *= 2;
+    int rows = GPU_BLOCK / lanes;
+    int64_t along_y = (num[1] + rows - 1) / rows;
+    return (struct gpu_shape){.grid = {(num[2] + lanes * READ_VALUES - 1) / (lanes * READ_VALUES),
+                                       along_y < MOST ? along_y : MOST, num[0] < MOST ? num[0] : MOST},
+                              .block = {lanes, rows, 1}};
+}
+
 static unda_status launch(unda_solver *s, int32_t i, gpu_ptr to)
 {
     const struct reader *reader = &s->device_reads->reader[i];
     struct device_piece *piece = &s->device_reads->piece[i];
     bool box = piece->table == READ_BOX;
-    struct gpu_shape shape = gpu_threads(piece->args.num);
+    struct gpu_shape shape = box ? box_shape(piece->args.num_axis)
+                                 : gpu_threads((piece->args.num + READ_VALUES - 1) / READ_VALUES);
     piece->args.to = POINTER(to + (gpu_ptr)(piece->first * s->real_bytes));
     if (!box) {
         piece->args.row = POINTER(reader->row[piece->table]);

@@ -4,6 +4,8 @@
 
 #include "common/size.h"
 
+enum { READ_VALUES = 4 }; /* of a thread */
+
 struct read_args {
     const void *from; /* the field's value (0, 0, 0) */
     void *to;         /* of this device or of another that it reaches */

@@ -410,6 +410,17 @@ def test_values_at_nodes_that_vary_across_layers_are_warned_of(per):
     assert not warned(lambda x, y, z: 1.0 + 0.2 * np.maximum(x, 0.0))
 
 
+def test_a_wavelength_is_that_of_the_fastest_node_of_an_array():
+    mesh = cube("hex")
+    c = np.full((mesh.num_elem, 27), 0.5)
+    c[-1, -1] = 1.0  # neither at a centroid nor in the mean
+    medium = unda.Acoustic(rho=1.0, c=c, per="node")
+    sim = unda.DG(mesh, medium, degree=2, boundary={"xmin": unda.CPML(f0=2.0), "*": "rigid"}, device="cpu")
+    assert sim.config["layers"]["sides"]["xmin"]["depth"] == 0.5
+    sim.add_source(unda.VolumeInjection((0.3, 0.2, 0.2), unda.ricker(1.0)))
+    assert any("wavelength of the fastest wave at 1 Hz" in one for one in sim.check().warnings)
+
+
 def test_layers_thinner_than_a_wavelength_and_central_fluxes_are_warned_of():
     def warnings(f, flux="upwind", **given):
         boundary = {"xmin": unda.CPML(**given), "*": "rigid"}

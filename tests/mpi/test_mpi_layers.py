@@ -67,6 +67,13 @@ field = np.random.default_rng(2).standard_normal((mesh.num_elem, sim.num_node))
 for each in (sim, one):
     each.set(vx=field)  # of cells as they were given; zeros in layers
 assert sim.get("vx").tobytes() == one.get("vx")[sim.mesh.own_cells].tobytes()
+for each in (sim, one):
+    each.set(lambda x, y, z, t: {"p": x + y, "vz": np.sin(z)})
+for field in ("p", "vz"):
+    assert sim.get(field).tobytes() == one.get(field)[sim.mesh.own_cells].tobytes()
+zero = lambda x, y, z, t: dict.fromkeys(one.fields, 0 * x)
+errors = [each.error(zero) for each in (sim, one)]
+assert errors[0] == errors[1] and errors[0]["p"] > 0
 """
 
 TAGGED = """

@@ -327,7 +327,8 @@ class DG(MeshSimulation):
         q = np.zeros((self._num_elem, self.num_node, len(self.fields)), self.dtype)
         for i, name in enumerate(self.fields):
             unit = self.medium.units[name]
-            given = self._beside_layers(name, labelled(name, plain(name, fields.get(name, 0.0), unit), unit))
+            given = labelled(name, plain(name, fields.get(name, 0.0), unit), unit)
+            given = given if exact is not None else self._beside_layers(name, given)
             q[..., i] = node_values(name, self._own_rows(given), place, self.dtype, unit)
             if np.ndim(given) < 2:
                 q[layered, :, i] = 0.0

@@ -135,8 +135,9 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     if len(tags) > 1:
         raise ArgumentError(f"CPMLs have tags {sorted(tags, key=str)}; expected one tag, or none")
     degree = integer("degree", given.degree, 1)
-    sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
     material = medium._in_cells(mesh, degree)
+    add = _added if tags == {None} else _tagged
+    sides, made, parents = add(mesh, _fastest(medium, material), layered)
     of_sides = _words_of_sides(mesh, words)
     may_grow = mesh.shape == "tet" and given.flux == "central"
     numbers: dict[str, dict[str, float]] = {}
@@ -166,6 +167,11 @@ class _Side(NamedTuple):
     cells: np.ndarray
 
 
+def _fastest(medium: Medium, table: np.ndarray) -> float:
+    """Return the largest speed [m/s] of values in cells, at nodes too (.., num_parameters)."""
+    return float(medium._speeds(table.reshape(-1, table.shape[-1])).max())
+
+
 def _thickness(layer: CPML, speed: float) -> float:
     """Return the thickness [m] of a layer: by default a wavelength of the fastest wave at f0."""
     if layer.thickness is not None:
@@ -176,7 +182,7 @@ def _thickness(layer: CPML, speed: float) -> float:
 
 
 def _added(
-    mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
+    mesh: Mesh, speed: float, layered: Mapping[str, CPML]
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
     """Add cells outside boundaries with layers (`Mesh.extended`)."""
     thick: dict[str, float] = {}
@@ -188,14 +194,14 @@ def _added(
             raise ArgumentError(
                 f"several boundaries with a CPML, {name!r} among them, are at {side}; expected one"
             )
-        thick[name] = _thickness(layer, medium.speed_max(mesh))
+        thick[name] = _thickness(layer, speed)
         faces = mesh.boundary_faces[mesh.boundary_ids == mesh.boundary_names.index(name)]
         found[side] = _Side(layer, begin, thick[name], owners_of(mesh.cells, faces))
     return found, *extended(mesh, thick)
 
 
 def _tagged(
-    mesh: Mesh, medium: Medium, layered: Mapping[str, CPML]
+    mesh: Mesh, speed: float, layered: Mapping[str, CPML]
 ) -> tuple[dict[str, _Side], Mesh, np.ndarray]:
     """Take cells of a tag as layers: those beyond the box of all others."""
     layer = next(iter(layered.values()))
@@ -350,7 +356,7 @@ def _thin(sim: Any, report: Any) -> None:
     if not report.fmax:
         return
     main = report.fmax / _MAIN
-    wave = sim._most(sim.medium.speed_max(sim.mesh)) / main if sim._layers.sides else 0.0
+    wave = sim._most(_fastest(sim.medium, sim._material)) / main if sim._layers.sides else 0.0
     thin: dict[str, list[str]] = {}
     for side, one in sim._layers.sides.items():
         if one["depth"] < _LEAST * wave:
