@@ -118,7 +118,8 @@ static struct pass pass_tet(const struct dg *dg, int real_bytes)
     int64_t pitch = (p.items * trace + 3) / 4 * 4 + 4,
             rates = (int64_t)p.items * dg->physics->num_field * num;
     int64_t ends = (int64_t)space->num_face * space->num_face_node, columns_of_all = pitch * (num + ends);
-    int64_t fixes = (p.items * (int64_t)dg->physics->num_field + 1) * ends, most = rates > fixes ? rates : fixes;
+    int64_t fixes = (p.items * (int64_t)dg->physics->num_field + 1) * ends,
+            most = rates > fixes ? rates : fixes;
     p.shared_words = 3 * (int64_t)p.items;
     p.shared_reals = most < columns_of_all ? columns_of_all : most;
     return p;

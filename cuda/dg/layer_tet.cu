@@ -39,8 +39,8 @@ static __device__ __forceinline__ REAL face_at(const dg_layer_args &a, int cell,
     return __ldg((const REAL *)a.face + ((long long)cell * NUM_FACE + face) * FACE_NUMBER + i);
 }
 
-static __device__ __forceinline__ void load_face_coefficients(const dg_layer_args &a, int cell, int face, int m,
-                                                              REAL *coef)
+static __device__ __forceinline__ void load_face_coefficients(const dg_layer_args &a, int cell, int face,
+                                                              int m, REAL *coef)
 {
     long long at = ((long long)cell * NUM_FACE + face) * (a.face_nodes ? NFP : 1) + (a.face_nodes ? m : 0);
     for (int i = 0; i < NUM_FACE_COEF; i++)
