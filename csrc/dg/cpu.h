@@ -14,6 +14,7 @@ struct dg_cpu_blocks; /* cpu_blocks.h */
 struct dg_cpu_layers {
     int pitch; /* nodes of a cell, filled up to whole vectors */
     void *profile, *gradient, *coef, *matrix;
+    void *face, *face_coef; /* of tetrahedra, as in struct dg_layers */
     void *psi
         [NUM_BUF]; /* [item][num_trace][pitch]: memory variables and what the buffers are of them; NEW has none */
     void *work; /* [thread][LAYER_VALUES][pitch] */

@@ -6,8 +6,8 @@
 
 /* Of cell number `cell` of layers, with work space of LAYER_VALUES values of each of its `pitch` nodes. */
 typedef void (*dg_cpu_layer)(const struct dg_cpu *t, const struct dg_layer_args *a, int64_t cell, void *work);
-/* State, rates, traces and their derivatives, and a row of nodes. */
-enum { LAYER_VALUES = 2 * 9 + 2 * 6 + 1 };
+/* State, rates, traces, their derivatives along three axes, what faces correct, and a row of nodes. */
+enum { LAYER_VALUES = 2 * 9 + 6 + 3 * 6 + 9 + 1 };
 /* By unda_physics. */
 extern const dg_cpu_layer dg_cpu_layer_tet_f32[NUM_PHYSICS], dg_cpu_layer_tet_f64[NUM_PHYSICS];
 extern const dg_cpu_layer dg_cpu_layer_hex_f32[NUM_PHYSICS], dg_cpu_layer_hex_f64[NUM_PHYSICS];

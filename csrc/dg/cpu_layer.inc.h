@@ -13,10 +13,10 @@
 #include SPACE
 #include "dg/stretch.h"
 
-/* A cell of layers as the pass sees it: the state and its rates, [field][vec]; traces across the axis and their derivatives,
- * [trace][vec]; a row of nodes. */
+/* A cell of layers as the pass sees it: the state, its rates and what faces correct, [field][vec]; traces across an axis and
+ * derivatives of those of its items, [trace][vec]; a row of nodes. */
 struct FN(layer_room) {
-    VEC *q, *rhs, *w, *slope, *row;
+    VEC *q, *rhs, *fix, *w, *slope[3], *row;
 };
 
 /* Field f of node n of an element. */
@@ -30,12 +30,11 @@ INLINE VEC FN(by_node)(const REAL *from, int by_node, int i, int v, int num_vec)
     return by_node ? ((const VEC *)from)[i * num_vec + v] : all_lanes(from[i]);
 }
 
-/* slope = d w / d x_axis inside the cell: sum_j (d r_j / d x_axis) D_j w. Products whose gradient is 0 are left out. */
+/* slope += d w / d x_axis inside the cell: sum_j (d r_j / d x_axis) D_j w. Products whose gradient is 0 are left out. */
 INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args *a, const REAL *gradient,
-                             int axis, struct FN(layer_room) * room)
+                             int axis, const struct FN(layer_room) * room, VEC *slope)
 {
     int num_node = t->num_node, num_vec = a->pitch / LANES;
-    memset(room->slope, 0, sizeof(VEC) * (size_t)(NUM_TRACE * num_vec));
     for (int j = 0; j < 3; j++) {
         bool any = false;
         const REAL *g = gradient + (a->gradient_nodes ? (3 * j + axis) * a->pitch : 3 * j + axis);
@@ -62,24 +61,19 @@ INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args 
                     sum[v] += d[v] * w[k];
 #endif
             for (int v = 0; v < num_vec; v++)
-                room->slope[i * num_vec + v] +=
+                slope[i * num_vec + v] +=
                     FN(by_node)(gradient, a->gradient_nodes, 3 * j + axis, v, num_vec) * sum[v];
         }
     }
 }
 
+#if LINES
 /* The outward normal of a face at a node of it, in the lengths of grad r_j. */
 INLINE void FN(layer_normal)(const struct dg_layer_args *a, const REAL *gradient, int face, int n, REAL *m)
 {
     for (int i = 0; i < 3; i++) {
-        REAL g[3];
-        for (int j = 0; j < 3; j++)
-            g[j] = gradient[a->gradient_nodes ? (3 * j + i) * a->pitch + n : 3 * j + i];
-#if LINES
-        m[i] = face % 2 ? g[face / 2] : -g[face / 2];
-#else
-        m[i] = face == 0 ? g[0] + g[1] + g[2] : -g[face - 1];
-#endif
+        REAL g = gradient[a->gradient_nodes ? (3 * (face / 2) + i) * a->pitch + n : 3 * (face / 2) + i];
+        m[i] = face % 2 ? g : -g;
     }
 }
 
@@ -101,11 +95,10 @@ INLINE void FN(layer_outer)(const struct dg_cpu *t, const struct dg_layer_args *
 
 /* Adds to the slope what faces lift, with the central flux: (w+ - w-) / 2 times the normal's component along the axis. */
 INLINE void FN(layer_faces)(const struct dg_cpu *t, const struct dg_layer_args *a, int64_t elem,
-                            const REAL *gradient, int axis, struct FN(layer_room) * room)
+                            const REAL *gradient, int axis, const struct FN(layer_room) * room, VEC *to)
 {
-    int num_vec = a->pitch / LANES, pitch = a->pitch;
     const REAL *w = (const REAL *)room->w;
-    REAL *slope = (REAL *)room->slope;
+    REAL *slope = (REAL *)to;
     for (int face = 0; face < NUM_FACE; face++) {
         int neighbor = a->neighbor[NUM_FACE * elem + face];
         const int *node = a->face_node + face * t->num_face_node;
@@ -115,27 +108,22 @@ INLINE void FN(layer_faces)(const struct dg_cpu *t, const struct dg_layer_args *
             if (normal[axis] == 0)
                 continue;
             for (int i = 0; i < NUM_TRACE; i++)
-                in[i] = w[i * pitch + node[m]];
+                in[i] = w[i * a->pitch + node[m]];
             FN(layer_outer)(t, a, neighbor, m, axis, in, normal, out);
             for (int i = 0; i < NUM_TRACE; i++) {
                 REAL jump = (REAL)0.5 * normal[axis] * (out[i] - in[i]);
-#if LINES
-                slope[i * pitch + node[m]] += (REAL)t->inv_end_weight * jump;
-#else
-                const VEC *lift = (const VEC *)a->matrix +
-                                  ((int64_t)3 * t->num_node + face * t->num_face_node + m) * num_vec;
-                for (int v = 0; v < num_vec; v++)
-                    room->slope[i * num_vec + v] += lift[v] * jump;
-#endif
+                slope[i * a->pitch + node[m]] += (REAL)t->inv_end_weight * jump;
             }
         }
     }
-    (void)num_vec, (void)slope;
 }
+#else
+#include "cpu_layer_faces.inc.h"
+#endif
 
 /* The share of an item in the rates of the cell, and the stage of its memory variables. */
 INLINE void FN(layer_item)(const struct dg_layer_args *a, int64_t item, int axis, const REAL *coef,
-                           struct FN(layer_room) * room)
+                           const VEC *slopes, struct FN(layer_room) * room)
 {
     int num_vec = a->pitch / LANES;
     const VEC *profile = (const VEC *)a->profile + item * LAYER_NUMBER * num_vec;
@@ -150,7 +138,7 @@ INLINE void FN(layer_item)(const struct dg_layer_args *a, int64_t item, int axis
             at[i] = FN(by_node)(coef, a->coef_nodes, i, v, num_vec);
         for (int i = 0; i < NUM_TRACE; i++) {
             int k = i * num_vec + v;
-            VEC slope = room->slope[k], old = psi[k];
+            VEC slope = slopes[k], old = psi[k];
             VEC rate =
                 -(profile[LAYER_DECAY * num_vec + v] * old + profile[LAYER_GAIN * num_vec + v] * slope);
             z[i] = profile[LAYER_LESS * num_vec + v] * slope + old;
@@ -222,21 +210,31 @@ CLONES static void FN(layer_pass)(const struct dg_cpu *t, const struct dg_layer_
     VEC *values = memory;
     struct FN(layer_room) all = {.q = values,
                                  .rhs = values + NUM_FIELD * num_vec,
-                                 .w = values + 2 * NUM_FIELD * num_vec,
-                                 .slope = values + (2 * NUM_FIELD + NUM_TRACE) * num_vec,
-                                 .row = values + 2 * (NUM_FIELD + NUM_TRACE) * num_vec},
+                                 .fix = values + 2 * NUM_FIELD * num_vec,
+                                 .w = values + 3 * NUM_FIELD * num_vec,
+                                 .row = values + (3 * NUM_FIELD + 4 * NUM_TRACE) * num_vec},
                           *room = &all;
     int64_t elem = a->elem[cell];
     const REAL *gradient = (const REAL *)a->gradient + cell * 9 * (a->gradient_nodes ? a->pitch : 1);
     const REAL *coef = (const REAL *)a->coef + cell * NUM_COEF * (a->coef_nodes ? a->pitch : 1);
+    const int *axes = a->axis + a->first[cell];
+    int num_item = a->first[cell + 1] - a->first[cell];
     FN(layer_load)(t, a, elem, room);
-    for (int64_t item = a->first[cell]; item < a->first[cell + 1]; item++) {
-        int axis = a->axis[item];
-        FN(layer_traces)(a, axis, room);
-        FN(layer_volume)(t, a, gradient, axis, room);
-        FN(layer_faces)(t, a, elem, gradient, axis, room);
-        FN(layer_item)(a, item, axis, coef, room);
+    for (int i = 0; i < num_item; i++) {
+        room->slope[i] = room->w + (1 + i) * NUM_TRACE * num_vec;
+        memset(room->slope[i], 0, sizeof(VEC) * (size_t)(NUM_TRACE * num_vec));
+        FN(layer_traces)(a, axes[i], room);
+        FN(layer_volume)(t, a, gradient, axes[i], room, room->slope[i]);
+#if LINES
+        FN(layer_faces)(t, a, elem, gradient, axes[i], room, room->slope[i]);
+#endif
     }
+#if !LINES
+    FN(layer_faces)(t, a, elem, cell, axes, num_item, room);
+    FN(layer_fix)(a, coef, room);
+#endif
+    for (int i = 0; i < num_item; i++)
+        FN(layer_item)(a, a->first[cell] + i, axes[i], coef, room->slope[i], room);
     FN(layer_store)(t, a, elem, room);
 }
 

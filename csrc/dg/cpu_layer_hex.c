@@ -4,7 +4,7 @@
 #include "cpu_common.h"
 
 #define ROOT(x)    vector_sqrt(x)
-#define BOTH_JUMPS 0
+#define BOTH_JUMPS 1
 #define SPACE      "space/hex_gll.h"
 #define LINES      1
 

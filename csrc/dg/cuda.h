@@ -50,7 +50,7 @@ enum { NUM_LAYER_PASS = 3 };
 struct dg_cuda_layers {
     struct gpu_module *module;
     struct gpu_kernel kernel[NUM_LAYER_PASS]; /* by LAYER_FOR_NEXT, .. */
-    gpu_ptr profile, gradient, coef, matrix, elem, first, axis, block;
+    gpu_ptr profile, gradient, coef, face, face_coef, matrix, elem, first, axis, block;
     int32_t *host_block; /* [num_block + 1]: as `block`, of tetrahedra */
     int64_t num_block;
     int profile_nodes;    /* as in dg_layer_args */

@@ -73,6 +73,9 @@ static inline const double *dg_material(const struct dg *dg, int64_t elem, int n
     return dg->material + at * dg->physics->num_material;
 }
 
+/* Coefficients of materials become those of kernels: the one place where material and metric, of which powers say how, meet. */
+void dg_join_metric(const struct powers *power, int num, double metric, double *coef);
+
 /* metric.c: the kind that options name or that is the cheapest, and its sizes; then those of another one. */
 unda_status dg_choose_metric(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
 void dg_set_metric(struct dg *dg, int kind);

@@ -135,7 +135,8 @@ int64_t dg_layers_bytes(const struct dg *dg)
     int64_t cell = 9 * dg_gradient_nodes(dg) + (int64_t)dg->material_nodes * dg->physics->num_coef + 1;
     int64_t item = (int64_t)LAYER_NUMBER * dg->space.num_node;
     int64_t words = l->num_elem > 0 ? 2 * l->num_elem + 1 + l->num_item : 0;
-    return (l->num_elem * cell + l->num_item * item) * (int64_t)sizeof(double) +
+    int64_t faces = dg_layers_num_face(dg) + dg_layers_num_face_coef(dg);
+    return (l->num_elem * cell + l->num_item * item + faces) * (int64_t)sizeof(double) +
            words * (int64_t)sizeof(int32_t);
 }
 
@@ -249,7 +250,7 @@ unda_status dg_layers_fill(struct dg *dg)
         TRY(put_gradient(dg, e, l->gradient + 9 * dg_gradient_nodes(dg) * cell));
         cell++;
     }
-    return UNDA_OK;
+    return dg_layers_faces(dg);
 }
 
 /* ---- stages ---- */
@@ -286,7 +287,8 @@ struct dg_layer_args dg_layer_arguments(const unda_solver *s, const struct stage
                                   .c2 = s->dt * stage->c2,
                                   .update = stage->update,
                                   .gradient_nodes = dg_gradient_nodes(dg) > 1,
-                                  .coef_nodes = dg->material_nodes > 1};
+                                  .coef_nodes = dg->material_nodes > 1,
+                                  .face_nodes = dg->face_materials > 1};
 }
 
 void dg_memory_move(const unda_solver *s, int64_t elem, int64_t pitch, void *psi, void *out, const void *in)

@@ -1,5 +1,5 @@
 /* layer.h: absorbing layers of DG: which cells they have and what stands at their nodes, for both engines.
- * Next: layer.c, cpu_layer.c, cuda/dg/layer.cu. */
+ * Next: layer.c, layer_faces.c, cpu_layer.c, cuda/dg/layer.cu. */
 #ifndef UNDA_DG_LAYER_H
 #define UNDA_DG_LAYER_H
 
@@ -21,7 +21,10 @@ struct dg_layers {
     double *profile;  /* [num_item][LAYER_NUMBER][num_node] */
     double *gradient; /* [num_elem][9][1 or num_node]: grad r_j, rows j [1/m] */
     double *coef;     /* [num_elem][num_coef][material_nodes]: of the material alone */
-    double *rate;     /* [num_elem]: how fast fields or memory variables decay [1/s] */
+    double *face;     /* of tetrahedra: [num_elem][num_face][FACE_NUMBER] */
+    double
+        *face_coef; /* of tetrahedra, of a unit normal: [num_elem][num_face][face_materials][num_face_coef] */
+    double *rate;   /* [num_elem]: how fast fields or memory variables decay [1/s] */
 };
 
 /* Checks layers [6], or NULL for none, and counts cells and items; mesh may be NULL. */
@@ -30,6 +33,10 @@ unda_status dg_layers_count(struct dg *dg, const unda_mesh *mesh, const unda_lay
 unda_status dg_layers_fill(struct dg *dg);
 /* Nodes of a cell whose gradients differ: 1, or all where its map is not affine. */
 int dg_gradient_nodes(const struct dg *dg);
+/* layer_faces.c: numbers of face and of face_coef, 0 on hexahedra; the two arrays. */
+int64_t dg_layers_num_face(const struct dg *dg);
+int64_t dg_layers_num_face_coef(const struct dg *dg);
+unda_status dg_layers_faces(struct dg *dg);
 /* Bytes of them; numbers of all memory variables. */
 int64_t dg_layers_bytes(const struct dg *dg);
 int64_t dg_num_memory(const struct dg *dg);

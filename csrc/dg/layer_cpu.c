@@ -37,9 +37,10 @@ int64_t dg_cpu_layers_bytes(const unda_solver *s)
     int64_t gradient = 9 * (dg_gradient_nodes(dg) > 1 ? pitch : 1);
     int64_t coef = dg->physics->num_coef * (dg->material_nodes > 1 ? pitch : 1);
     int64_t item = pitch * (LAYER_NUMBER + buffers * dg->physics->num_trace);
-    return l->num_elem > 0
-               ? s->real_bytes * (l->num_elem * (gradient + coef) + l->num_item * item + num_matrix(s))
-               : 0;
+    int64_t faces = dg_layers_num_face(dg) + dg_layers_num_face_coef(dg);
+    return l->num_elem > 0 ? s->real_bytes * (l->num_elem * (gradient + coef) + faces + l->num_item * item +
+                                              num_matrix(s))
+                           : 0;
 }
 
 /* to [row][pitch] of from [row][num]; one number a row stays one. */
@@ -73,6 +74,20 @@ static unda_status new_matrix(unda_solver *s, struct dg_cpu_layers *l)
     return UNDA_OK;
 }
 
+static unda_status new_faces(unda_solver *s, struct dg_cpu_layers *l)
+{
+    const struct dg *dg = dg_tables(s);
+    int64_t num = dg_layers_num_face(dg), num_coef = dg_layers_num_face_coef(dg);
+    void *owned = &dg_cpu_tables(s)->owned;
+    if (num == 0)
+        return UNDA_OK;
+    TRY(array_own(owned, &l->face, num, s->real_bytes, "layers"));
+    TRY(array_own(owned, &l->face_coef, num_coef, s->real_bytes, "layers"));
+    real_copy(s, l->face, dg->layers.face, num);
+    real_copy(s, l->face_coef, dg->layers.face_coef, num_coef);
+    return UNDA_OK;
+}
+
 unda_status dg_cpu_layers_new(unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
@@ -85,6 +100,7 @@ unda_status dg_cpu_layers_new(unda_solver *s)
     TRY(new_rows(s, &t->gradient, l->gradient, l->num_elem * 9, dg_gradient_nodes(dg)));
     TRY(new_rows(s, &t->coef, l->coef, l->num_elem * dg->physics->num_coef, dg->material_nodes));
     TRY(new_matrix(s, t));
+    TRY(new_faces(s, t));
     for (int i = 0; i < NUM_BUF; i++)
         if (has_psi(s, i))
             TRY(array_own(&dg_cpu_tables(s)->owned, &t->psi[i],
@@ -131,6 +147,8 @@ unda_status dg_cpu_layers_pass(unda_solver *s, const struct stage *stage, int64_
     a.gradient = t->layers.gradient;
     a.coef = t->layers.coef;
     a.profile = t->layers.profile;
+    a.face = t->layers.face;
+    a.face_coef = t->layers.face_coef;
     a.elem = dg->layers.elem;
     a.first = dg->layers.first;
     a.axis = dg->layers.axis;

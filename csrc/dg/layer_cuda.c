@@ -33,6 +33,8 @@ void layer_list(const unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &to->profile, l->num_item * LAYER_NUMBER * num_node * real, "layers");
     gpu_want(w, 1, &to->gradient, l->num_elem * 9 * dg_gradient_nodes(dg) * real, "layers");
     gpu_want(w, 1, &to->coef, l->num_elem * dg->physics->num_coef * dg->material_nodes * real, "layers");
+    gpu_want(w, 1, &to->face, dg_layers_num_face(dg) * real, "layers");
+    gpu_want(w, 1, &to->face_coef, dg_layers_num_face_coef(dg) * real, "layers");
     gpu_want(w, 1, &to->matrix, num_matrix(s) * real, "layers");
     gpu_want(w, 1, &to->elem, 4 * l->num_elem, "layers");
     gpu_want(w, 1, &to->first, 4 * (l->num_elem + 1), "layers");
@@ -286,6 +288,10 @@ unda_status layer_fill(unda_solver *s, struct dg_cuda *t)
                          real));
     TRY(gpu_upload_reals(t->stream, to->coef, l->coef,
                          l->num_elem * dg->physics->num_coef * dg->material_nodes, real));
+    if (!dg->metric_nodes) {
+        TRY(gpu_upload_reals(t->stream, to->face, l->face, dg_layers_num_face(dg), real));
+        TRY(gpu_upload_reals(t->stream, to->face_coef, l->face_coef, dg_layers_num_face_coef(dg), real));
+    }
     TRY(gpu_upload(t->stream, to->elem, l->elem, 4 * l->num_elem));
     TRY(gpu_upload(t->stream, to->first, l->first, 4 * (l->num_elem + 1)));
     s->num_launch += dg->integration.kind->num_stage;
@@ -318,6 +324,8 @@ static unda_status launch(unda_solver *s, const struct stage *stage, int64_t beg
     a.gradient = POINTER(l->gradient);
     a.coef = POINTER(l->coef);
     a.profile = POINTER(l->profile);
+    a.face = POINTER(l->face);
+    a.face_coef = POINTER(l->face_coef);
     a.elem = POINTER(l->elem);
     a.first = POINTER(l->first);
     a.axis = POINTER(l->axis);

@@ -41,8 +41,7 @@ static unda_status check_kinds(const struct dg *dg, int64_t elem)
     return UNDA_OK;
 }
 
-/* Coefficients of materials become those of kernels: the one place where material and metric meet. */
-static void join_metric(const struct powers *power, int num, double metric, double *coef)
+void dg_join_metric(const struct powers *power, int num, double metric, double *coef)
 {
     for (int i = 0; i < num; i++) {
         double factor = 1;
@@ -93,7 +92,7 @@ static unda_status copy_material(struct dg *dg, const double *material)
         for (int n = 0; n < dg->material_nodes; n++) {
             double *coef = dg->record + dg->num_word * e + dg->first_coef + n * physics->num_coef;
             physics->coefficients(dg_material(dg, e, n), coef);
-            join_metric(physics->coef_power, physics->num_coef, det, coef);
+            dg_join_metric(physics->coef_power, physics->num_coef, det, coef);
         }
     }
     for (int64_t e = dg->space.num_owned; e < space_num_total(&dg->space); e++)
@@ -116,7 +115,7 @@ static void fill_faces(struct dg *dg)
             double *coef = dg->face_coef + physics->num_face_coef * (dg->face_materials * i + m);
             dg_sides(dg, i, m, side);
             physics->face_coefficients(side[0], side[1], coef);
-            join_metric(physics->face_coef_power, physics->num_face_coef, length, coef);
+            dg_join_metric(physics->face_coef_power, physics->num_face_coef, length, coef);
         }
     }
 }

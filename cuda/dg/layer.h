@@ -10,7 +10,7 @@
 #define VAL        REAL
 #define FN(name)   name
 #define DEVICE     static __device__ __forceinline__
-#define BOTH_JUMPS 0
+#define BOTH_JUMPS 1
 #define ROOT(x)    sqrt(x)
 
 #include "common/index.h"

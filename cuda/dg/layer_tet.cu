@@ -17,44 +17,116 @@
 enum {
     ENDS = NUM_FACE * NFP, /* nodes of all faces */
     COLUMNS = COLS * NUM_TRACE,
+    FIX_PITCH = (ITEMS * NUM_FIELD + 3) / 4 * 4 + 4,
     PITCH = (ITEMS * NUM_TRACE + 3) / 4 * 4 + 4 /* whole quads, and not a multiple of all banks */
 };
 
 struct room {
     union {
         struct {
-            REAL w[NP][PITCH], jump[ENDS][PITCH];
+            REAL w[NP][PITCH], jump[ENDS][PITCH], fix[ENDS][FIX_PITCH];
         };
-        REAL rates[ITEMS][NUM_FIELD][NP];
+        struct {
+            REAL rates[ITEMS][NUM_FIELD][NP], fixed[ITEMS][NUM_FIELD][NP];
+        };
     };
     int cell[ITEMS], elem[ITEMS], axis[ITEMS];
 };
 
-/* Half the jump of each trace at node m of a face, times the normal's component along the axis: what the lift takes. */
-static __device__ __forceinline__ void jump_at(const dg_layer_args &a, const room &s, int item, int face,
-                                               int m, REAL *jump)
+/* What a face of a cell lifts at its node m: jumps of the traces of the cell's items, and what it corrects of the fields. */
+static __device__ __forceinline__ void load_end(const dg_layer_args &a, room &s, int base, int tile, int cell,
+                                                int end)
 {
-    int axis = s.axis[item], cell = s.cell[item], n = __ldg(a.face_node + face * NFP + m);
-    REAL normal[3], in[NUM_TRACE], out[NUM_TRACE];
-    for (int i = 0; i < 3; i++)
-        normal[i] = face == 0 ? gradient_at(a, cell, i, 0) + gradient_at(a, cell, 3 + i, 0) +
-                                    gradient_at(a, cell, 6 + i, 0)
-                              : -gradient_at(a, cell, 3 * (face - 1) + i, 0);
-    REAL along = axis == 0 ? normal[0] : axis == 1 ? normal[1] : normal[2];
-    for (int i = 0; i < NUM_TRACE; i++)
-        jump[i] = 0;
-    if (along == 0)
-        return;
-    for (int i = 0; i < NUM_TRACE; i++)
-        in[i] = s.w[n][item * NUM_TRACE + i];
-    int neighbor = __ldg(a.neighbor + NUM_FACE * (long long)s.elem[item] + face);
-    if (neighbor < 0)
-        axis_reflect(-1 - neighbor, in, normal, out);
-    else
-        load_trace(a, axis, NEIGHBOR_ELEM(neighbor), __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m),
-                   out);
-    for (int i = 0; i < NUM_TRACE; i++)
-        jump[i] = (REAL)0.5 * along * (out[i] - in[i]);
+    int face = end / NFP, m = end % NFP, item = __ldg(a.first + cell) - base,
+        last = __ldg(a.first + cell + 1) - base;
+    long long elem = __ldg(a.elem + cell), side = NUM_FACE * (long long)cell + face;
+    const REAL *row = (const REAL *)a.face + side * FACE_NUMBER;
+    int kind = (int)__ldg(row + FACE_KIND), neighbor = __ldg(a.neighbor + NUM_FACE * elem + face);
+    int n = __ldg(a.face_node + end), slot[3] = {-1, -1, -1};
+    REAL in[NUM_FIELD], out[NUM_FIELD], coef[NUM_FACE_COEF], acc[NUM_ACC], normal[3],
+        length = __ldg(row + FACE_LENGTH);
+    bool any = kind == FACE_SPLIT;
+    for (; item < last; item++)
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++)
+            if (s.axis[item] == axis)
+                slot[axis] = item;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        normal[axis] = __ldg(row + FACE_NORMAL + axis);
+        any = any || (slot[axis] >= 0 && normal[axis] != 0);
+    }
+    for (int i = 0; i < NUM_ACC; i++)
+        acc[i] = 0;
+    if (any) {
+        load_node<NUM_FIELD>(in, (const REAL *)a.q, a.num_total * NP, place_of(elem, n));
+        if (neighbor >= 0)
+            n = __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m);
+        load_node<NUM_FIELD>(out, (const REAL *)a.q, a.num_total * NP,
+                             place_of(neighbor < 0 ? elem : NEIGHBOR_ELEM(neighbor), n));
+        for (int i = 0; i < NUM_FACE_COEF; i++)
+            coef[i] =
+                __ldg((const REAL *)a.face_coef + (a.face_nodes ? side * NFP + m : side) * NUM_FACE_COEF + i);
+    }
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        REAL w[NUM_TRACE], beyond[NUM_TRACE], frame[NUM_FRAME], z[NUM_TRACE], jump[NUM_TRACE];
+        REAL component = normal[axis], sign = component < 0 ? -1 : 1, size = sign * component;
+        for (int i = 0; i < NUM_TRACE; i++)
+            jump[i] = 0;
+        if (component != 0 && (slot[axis] >= 0 || kind == FACE_SPLIT)) {
+            axis_frame(axis, frame);
+            trace(in, frame, w);
+            trace(out, frame, beyond);
+            if (neighbor < 0)
+                axis_reflect(-1 - neighbor, w, normal, beyond);
+            if (kind == FACE_MEAN)
+                for (int i = 0; i < NUM_TRACE; i++)
+                    jump[i] = (REAL)0.5 * component * (beyond[i] - w[i]);
+            else {
+                axis_flux(axis, sign, size, w, beyond, coef, z);
+                axis_jump(sign, size, z, jump);
+            }
+            if (kind == FACE_SPLIT) {
+                axis_side(axis, sign, frame);
+                frame_add(frame, size, z, acc);
+            }
+        }
+        if (slot[axis] >= 0)
+            for (int i = 0; i < NUM_TRACE; i++)
+                s.jump[end][slot[axis] * NUM_TRACE + i] = length * jump[i];
+    }
+    if (kind == FACE_SPLIT) { /* less what the stage computed with the face's own upwind flux */
+        REAL w[NUM_TRACE], beyond[NUM_TRACE], frame[NUM_FRAME], z[NUM_TRACE];
+        face_frame(row, frame);
+        trace(in, frame, w);
+        trace(out, frame, beyond);
+        face_flux(w, beyond, frame, coef, 1, z);
+        frame_add(frame, -1, z, acc);
+    }
+    REAL fix[NUM_FIELD];
+    unit_rates(acc, fix);
+    for (int f = 0; f < NUM_FIELD; f++)
+        s.fix[end][tile * NUM_FIELD + f] = length * fix[f];
+}
+
+/* Sums the lifts of NUM columns of jumps at node n. */
+template <int NUM, int ROW>
+static __device__ __forceinline__ void lift(const dg_layer_args &a, const REAL (*jump)[ROW], int first, int n,
+                                            REAL *sum)
+{
+    const REAL *matrix = (const REAL *)a.matrix + 3 * NP * NP + n;
+#pragma unroll
+    for (int c = 0; c < NUM; c++)
+        sum[c] = 0;
+#pragma unroll 6
+    for (int m = 0; m < ENDS; m++) {
+        REAL x[NUM], d = __ldg(matrix + m * NP);
+        load_vector<NUM>(x, jump[m] + first);
+#pragma unroll
+        for (int c = 0; c < NUM; c++)
+            sum[c] += d * x[c];
+    }
 }
 
 /* The derivatives along their axes of COLS items' traces, with the central flux. */
@@ -65,7 +137,7 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
     REAL sum[3][COLUMNS], lifted[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++)
-        sum[0][c] = sum[1][c] = sum[2][c] = lifted[c] = 0;
+        sum[0][c] = sum[1][c] = sum[2][c] = 0;
 #pragma unroll 5
     for (int k = 0; k < NP; k++) {
         REAL x[COLUMNS];
@@ -78,14 +150,7 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
                 sum[j][c] += d * x[c];
         }
     }
-#pragma unroll 6
-    for (int m = 0; m < ENDS; m++) {
-        REAL x[COLUMNS], d = __ldg(matrix + (3 * NP + m) * NP);
-        load_vector<COLUMNS>(x, s.jump[m] + first * NUM_TRACE);
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++)
-            lifted[c] += d * x[c];
-    }
+    lift<COLUMNS>(a, s.jump, first * NUM_TRACE, n, lifted);
 #pragma unroll
     for (int k = 0; k < COLS; k++) {
         REAL g[3];
@@ -121,14 +186,28 @@ static __device__ __forceinline__ void load_traces(const dg_layer_args &a, room 
     }
 }
 
-static __device__ __forceinline__ void load_jumps(const dg_layer_args &a, room &s, int num)
+static __device__ __forceinline__ void load_ends(const dg_layer_args &a, room &s, int begin, int end)
 {
-    for (int i = threadIdx.x; i < num * ENDS; i += THREADS) {
-        int item = i / ENDS, end = i % ENDS;
-        REAL jump[NUM_TRACE];
-        jump_at(a, s, item, end / NFP, end % NFP, jump);
-        for (int k = 0; k < NUM_TRACE; k++)
-            s.jump[end][item * NUM_TRACE + k] = jump[k];
+    int base = __ldg(a.first + begin);
+    for (int i = threadIdx.x; i < (end - begin) * ENDS; i += THREADS)
+        load_end(a, s, base, i / ENDS, begin + i / ENDS, i % ENDS);
+}
+
+/* What faces correct of the fields, as rates of node n of COLS cells. */
+static __device__ __forceinline__ void fixes_of(const dg_layer_args &a, const room &s, int begin, int first,
+                                                int mine, int n, REAL (&rates_of)[COLS][NUM_FIELD])
+{
+    REAL fix[COLS * NUM_FIELD];
+    lift<COLS * NUM_FIELD>(a, s.fix, first * NUM_FIELD, n, fix);
+#pragma unroll
+    for (int c = 0; c < COLS; c++) {
+        REAL coef[NUM_COEF];
+        if (c >= mine)
+            break;
+        load_coefficients(a, begin + first + c, n, coef);
+        for (int f = 0; f < NUM_FIELD; f++)
+            rates_of[c][f] = 0;
+        rates(fix + c * NUM_FIELD, coef, rates_of[c]);
     }
 }
 
@@ -143,6 +222,8 @@ static __device__ __forceinline__ void add_items(const dg_layer_args &a, const r
         REAL q[NUM_FIELD], fade = 0;
         gathered<PASS> sum;
         begin_rates(a, place, sum);
+        for (int f = 0; f < NUM_FIELD; f++)
+            add_rate(a, f, s.fixed[cell - begin][f][n], sum);
         for (; item < last; item++) {
             for (int f = 0; f < NUM_FIELD; f++)
                 add_rate(a, f, s.rates[item - base][f][n], sum);
@@ -167,18 +248,20 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
     int end = min(__ldg(a.block + block + 1), (int)a.last_cell);
     int base = __ldg(a.first + begin), num = __ldg(a.first + end) - base;
     int first = threadIdx.x / NP * COLS, n = threadIdx.x % NP, mine = min(num - first, COLS);
-    REAL rates[COLS][NUM_FIELD], slope[COLS][NUM_TRACE];
+    int cells = min(end - begin - first, COLS);
+    REAL gained[COLS][NUM_FIELD], fixed[COLS][NUM_FIELD];
     memory old[COLS];
     load_items(a, s, begin, end);
     __syncthreads();
     load_traces(a, s, num);
     __syncthreads();
-    load_jumps(a, s, num);
+    load_ends(a, s, begin, end);
     for (int c = 0; c < COLS; c++) /* in flight during the products */
         if (c < mine)
             load_memory<PASS>(a, base + first + c, n, old[c]);
     __syncthreads();
     if (mine > 0) {
+        REAL slope[COLS][NUM_TRACE];
         slopes_of(a, s, first, n, slope);
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
@@ -189,14 +272,20 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
             load_profile(a, item, a.profile_nodes == 1 ? 0 : n, profile);
             load_coefficients(a, s.cell[first + c], n, coef);
             advance_memory<PASS>(a, item, n, profile, old[c], slope[c], z);
-            axis_rates(s.axis[first + c], z, coef, rates[c]);
+            axis_rates(s.axis[first + c], z, coef, gained[c]);
         }
     }
+    if (cells > 0)
+        fixes_of(a, s, begin, first, cells, n, fixed);
     __syncthreads(); /* nobody reads traces and jumps any more */
 #pragma unroll
     for (int c = 0; c < COLS; c++)
-        for (int f = 0; f < NUM_FIELD && c < mine; f++)
-            s.rates[first + c][f][n] = rates[c][f];
+        for (int f = 0; f < NUM_FIELD; f++) {
+            if (c < mine)
+                s.rates[first + c][f][n] = gained[c][f];
+            if (c < cells)
+                s.fixed[first + c][f][n] = fixed[c][f];
+        }
     __syncthreads();
     add_items<PASS>(a, s, begin, end);
 }
