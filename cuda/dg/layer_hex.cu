@@ -21,6 +21,7 @@ enum {
 struct room {
     REAL matrix[NUM_MATRIX], q[CELLS][NUM_FIELD][NP];
 };
+static_assert(sizeof(room) <= SHARED_BYTES, "room for the block's shared memory");
 
 /* The trace beyond the end of a line along r_j, at node n of a cell: face 2 j, or 2 j + 1 for a last node. */
 static __device__ __forceinline__ void beyond(const dg_layer_args &a, long long cell, long long elem,

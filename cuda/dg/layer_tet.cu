@@ -32,6 +32,7 @@ struct room {
     };
     int cell[ITEMS], elem[ITEMS], axis[ITEMS];
 };
+static_assert(sizeof(room) <= SHARED_BYTES, "room for the block's shared memory");
 
 /* What a face of a cell lifts at its node m: jumps of the traces of the cell's items, and what it corrects of the fields. */
 static __device__ __forceinline__ void load_end(const dg_layer_args &a, room &s, int base, int tile, int cell,
