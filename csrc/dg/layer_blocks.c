@@ -19,18 +19,24 @@ static int min_blocks(int threads, int registers)
 
 static struct layer_blocks of_hex(const struct dg *dg, int line, int real_bytes)
 {
+    enum { THREADS = 128 };
     int num = dg->space.num_node, wide = dg->physics->num_trace * real_bytes; /* bytes of a node's traces */
-    int least = wide > 16 ? 128 : 256, most = wide > 16 ? 128 : 384;
-    struct layer_blocks p = {.cells = num < least ? least / num : 1};
-    int nodes = p.cells * num, own = (nodes + most - 1) / most;
+    struct layer_blocks p = {.cells = num < THREADS ? THREADS / num : 1};
+    int nodes = p.cells * num, own = (nodes + THREADS - 1) / THREADS;
     p.threads = round_up((nodes + own - 1) / own, 32);
-    p.min_blocks = min_blocks(p.threads, wide <= 8    ? 72
+    p.min_blocks = min_blocks(p.threads, wide <= 8    ? 64
                                          : wide <= 16 ? 80
                                          : wide <= 24 ? 96
                                          : wide <= 32 ? 128
                                                       : 168);
     p.shared_reals = line * line + 1 + (int64_t)nodes * dg->physics->num_field;
     return p;
+}
+
+/* At least so many words, in an odd number of quads: PITCH. */
+static int odd_quads(int words)
+{
+    return (words + 3) / 8 * 8 + 4;
 }
 
 /* Columns of a thread, COLS NUM_TRACE: enough to use an entry of a matrix often, few enough for the registers. */
@@ -44,7 +50,7 @@ static struct layer_blocks of_tet(const struct dg *dg, int real_bytes)
                              .cols = trace >= columns ? 1 : columns / trace};
     p.items = groups * p.cols;
     p.min_blocks = min_blocks(p.threads, least == 128 ? 168 : real_bytes == 4 ? 80 : 128);
-    int64_t pitch = round_up(p.items * trace, 4) + 4, fix_pitch = round_up(p.items * field, 4) + 4;
+    int64_t pitch = odd_quads(p.items * trace), fix_pitch = odd_quads(p.items * field);
     int64_t in = pitch * (num + ends) + fix_pitch * ends, out = 2 * (int64_t)p.items * field * num;
     p.shared_words = 3 * (int64_t)p.items;
     p.shared_reals = in < out ? out : in;

@@ -17,8 +17,9 @@
 enum {
     ENDS = NUM_FACE * NFP, /* nodes of all faces */
     COLUMNS = COLS * NUM_TRACE,
-    FIX_PITCH = (ITEMS * NUM_FIELD + 3) / 4 * 4 + 4,
-    PITCH = (ITEMS * NUM_TRACE + 3) / 4 * 4 + 4 /* whole quads, and not a multiple of all banks */
+    /* whole quads, an odd number of them, so that nodes are in eight groups of banks */
+    FIX_PITCH = (ITEMS * NUM_FIELD + 3) / 8 * 8 + 4,
+    PITCH = (ITEMS * NUM_TRACE + 3) / 8 * 8 + 4
 };
 
 struct room {
@@ -111,31 +112,12 @@ static __device__ __forceinline__ void load_end(const dg_layer_args &a, room &s,
         s.fix[end][tile * NUM_FIELD + f] = length * fix[f];
 }
 
-/* Sums the lifts of NUM columns of jumps at node n. */
-template <int NUM, int ROW>
-static __device__ __forceinline__ void lift(const dg_layer_args &a, const REAL (*jump)[ROW], int first, int n,
-                                            REAL *sum)
-{
-    const REAL *matrix = (const REAL *)a.matrix + 3 * NP * NP + n;
-#pragma unroll
-    for (int c = 0; c < NUM; c++)
-        sum[c] = 0;
-#pragma unroll 6
-    for (int m = 0; m < ENDS; m++) {
-        REAL x[NUM], d = __ldg(matrix + m * NP);
-        load_vector<NUM>(x, jump[m] + first);
-#pragma unroll
-        for (int c = 0; c < NUM; c++)
-            sum[c] += d * x[c];
-    }
-}
-
-/* The derivatives along their axes of COLS items' traces, with the central flux. */
-static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const room &s, int first, int n,
-                                                 REAL (&slope)[COLS][NUM_TRACE])
+/* The derivatives along their axes of COLS items' traces, with the flux at faces, and what faces correct of COLS cells. */
+static __device__ __forceinline__ void products(const dg_layer_args &a, const room &s, int first, int n,
+                                                REAL (&slope)[COLS][NUM_TRACE], REAL (&fix)[COLS * NUM_FIELD])
 {
     const REAL *matrix = (const REAL *)a.matrix + n;
-    REAL sum[3][COLUMNS], lifted[COLUMNS];
+    REAL sum[3][COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++)
         sum[0][c] = sum[1][c] = sum[2][c] = 0;
@@ -151,7 +133,6 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
                 sum[j][c] += d * x[c];
         }
     }
-    lift<COLUMNS>(a, s.jump, first * NUM_TRACE, n, lifted);
 #pragma unroll
     for (int k = 0; k < COLS; k++) {
         REAL g[3];
@@ -160,8 +141,23 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
 #pragma unroll
         for (int i = 0; i < NUM_TRACE; i++) {
             int c = k * NUM_TRACE + i;
-            slope[k][i] = g[0] * sum[0][c] + g[1] * sum[1][c] + g[2] * sum[2][c] + lifted[c];
+            slope[k][i] = g[0] * sum[0][c] + g[1] * sum[1][c] + g[2] * sum[2][c];
         }
+    }
+#pragma unroll
+    for (int c = 0; c < COLS * NUM_FIELD; c++)
+        fix[c] = 0;
+#pragma unroll 5
+    for (int m = 0; m < ENDS; m++) {
+        REAL x[COLUMNS], y[COLS * NUM_FIELD], d = __ldg(matrix + (3 * NP + m) * NP);
+        load_vector<COLUMNS>(x, s.jump[m] + first * NUM_TRACE);
+        load_vector<COLS * NUM_FIELD>(y, s.fix[m] + first * NUM_FIELD);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+            slope[c / NUM_TRACE][c % NUM_TRACE] += d * x[c];
+#pragma unroll
+        for (int c = 0; c < COLS * NUM_FIELD; c++)
+            fix[c] += d * y[c];
     }
 }
 
@@ -174,6 +170,10 @@ static __device__ __forceinline__ void load_items(const dg_layer_args &a, room &
             s.elem[item - base] = __ldg(a.elem + cell);
             s.axis[item - base] = LAYER_AXIS(__ldg(a.axis + item));
         }
+    for (int i = __ldg(a.first + end) - base + threadIdx.x; i < ITEMS; i += THREADS) {
+        s.cell[i] = begin; /* of columns that nobody wants */
+        s.axis[i] = 0;
+    }
 }
 
 static __device__ __forceinline__ void load_traces(const dg_layer_args &a, room &s, int num)
@@ -192,24 +192,6 @@ static __device__ __forceinline__ void load_ends(const dg_layer_args &a, room &s
     int base = __ldg(a.first + begin);
     for (int i = threadIdx.x; i < (end - begin) * ENDS; i += THREADS)
         load_end(a, s, base, i / ENDS, begin + i / ENDS, i % ENDS);
-}
-
-/* What faces correct of the fields, as rates of node n of COLS cells. */
-static __device__ __forceinline__ void fixes_of(const dg_layer_args &a, const room &s, int begin, int first,
-                                                int mine, int n, REAL (&rates_of)[COLS][NUM_FIELD])
-{
-    REAL fix[COLS * NUM_FIELD];
-    lift<COLS * NUM_FIELD>(a, s.fix, first * NUM_FIELD, n, fix);
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-        REAL coef[NUM_COEF];
-        if (c >= mine)
-            break;
-        load_coefficients(a, begin + first + c, n, coef);
-        for (int f = 0; f < NUM_FIELD; f++)
-            rates_of[c][f] = 0;
-        rates(fix + c * NUM_FIELD, coef, rates_of[c]);
-    }
 }
 
 /* Sums what the items of each cell add to its nodes. */
@@ -262,8 +244,8 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
             load_memory<PASS>(a, base + first + c, n, old[c]);
     __syncthreads();
     if (mine > 0) {
-        REAL slope[COLS][NUM_TRACE];
-        slopes_of(a, s, first, n, slope);
+        REAL slope[COLS][NUM_TRACE], fix[COLS * NUM_FIELD];
+        products(a, s, first, n, slope, fix);
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
             REAL profile[LAYER_NUMBER], coef[NUM_COEF], z[NUM_TRACE];
@@ -275,9 +257,17 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
             advance_memory<PASS>(a, item, n, profile, old[c], slope[c], z);
             axis_rates(s.axis[first + c], z, coef, gained[c]);
         }
+#pragma unroll
+        for (int c = 0; c < COLS; c++) {
+            REAL coef[NUM_COEF];
+            if (c >= cells)
+                break;
+            load_coefficients(a, begin + first + c, n, coef);
+            for (int f = 0; f < NUM_FIELD; f++)
+                fixed[c][f] = 0;
+            rates(fix + c * NUM_FIELD, coef, fixed[c]);
+        }
     }
-    if (cells > 0)
-        fixes_of(a, s, begin, first, cells, n, fixed);
     __syncthreads(); /* nobody reads traces and jumps any more */
 #pragma unroll
     for (int c = 0; c < COLS; c++)
