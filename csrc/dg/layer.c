@@ -6,22 +6,40 @@
  *     u_t = R(u) + sum_i A_i ((1 / kappa_i - 1) D_i u + psi_i) - sum_i e_i u,
  *     psi_i' = -(d_i / kappa_i + alpha_i) psi_i - d_i / kappa_i^2 D_i u,
  *
- * so that in the frequency domain d_i becomes d_i / s_i, s_i = kappa_i + d_i / (alpha_i + i omega). D_i is the derivative of
- * DG with the central flux; what the upwind flux adds to it acts on jumps alone, which waves that are resolved do not have,
- * and damps in the layer as it does elsewhere. Profiles are those of csrc/fd/staggered/cpml.c, at the nodes (unda.h). At
- * walls D_i takes the mirror image; at absorbing sides and those with exact data it has no jump, since the stage's flux
- * imposes the outer state. psi_i has the numbers of the trace across axis i (cuda/dg/stretch.h) and goes through the stages
- * of the integrator as the fields do.
+ * so that in the frequency domain d_i becomes d_i / s_i, s_i = kappa_i + d_i / (alpha_i + i omega). Profiles are those of
+ * csrc/fd/staggered/cpml.c, at the nodes (unda.h). At walls D_i takes the mirror image; at absorbing sides and those with exact
+ * data it has no jump, since the stage's flux imposes the outer state. psi_i has the numbers of the trace across axis i
+ * (cuda/dg/stretch.h) and goes through the stages of the integrator as the fields do.
  *
- * Stability. Fields that vary slowly see 1 / s_i = S_i, a real number. Where all multiplications by S_i commute with the
- * derivatives along other axes, the energy weighted with W = 1 / (S_x S_y S_z) is that of the interior: W S_i D_i is skew, and
- * the upwind flux still takes from it. Products of hexahedra commute. On tetrahedra they do where S_i is the same in all of a
- * cell, so that profiles have one value a cell there, the mean of x^2 between the planes that bound it. What is left, such as
- * jumps of W that the upwind flux sees, is for r (python/unda/method/mesh_layer.py).
+ * Hexahedra. D_i is the derivative with the central flux; what the upwind flux adds to it acts on jumps alone, which waves
+ * that are resolved do not have, and damps in the layer as it does elsewhere. Fields that vary slowly see 1 / s_i = S_i, a real
+ * number. Products along lines commute with multiplications by the S_j of other axes, so that the energy weighted with
+ * W = 1 / (S_x S_y S_z) is that of the interior: W S_i D_i is skew, and the upwind flux still takes from it.
+ *
+ * Tetrahedra have oblique faces, where the upwind flux penalizes the normal part of v, n_i n_j [v_j]. With S = 1 / s the p of
+ * sound sees, once v is eliminated, s + sum_ij D_i M_ij D_j^H with
+ *
+ *     M = (i omega s_i^2 delta_ij + s_i X_ij s_j)^-1,    X_ij ~ n_i n_j,
+ *
+ * and the real part of y^H (s_i n_i)(s_j n_j) y is negative for some y if s_i != s_j: waves grow. So in layers the penalty is
+ * split by axes as well: D_i is the derivative with the flux
+ *
+ *     (1 - |n_i|) central + |n_i| (upwind, of a face across axis i),
+ *
+ * a penalty of n_i^2, and the pass replaces the stage's flux at oblique faces by the sum of these over all axes. X is diagonal
+ * then and stretched once, X_ii = n_i^2 / s_i, and with s_i that are the same everywhere
+ *
+ *     s + sum_i P_i / s_i + sum_i D_i (s s_i^2 + N_i s_i)^-1 D_i^H
+ *
+ * is positive real on any mesh, since Re(i omega s_i^2) >= 0 and Re(s_i) > 0: no mode grows. Where s_i varies it has one value
+ * a cell, the mean of x^2 between the planes that bound it; varying within cells, waves grow. Eigenvalues of such layers have
+ * real parts of rounding in all cases tried, with the ratio that python/unda/method/mesh_layer.py gives, of elastic waves too
+ * (benchmarks/NOTES.md). Faces at oblique walls and where solid touches fluid are as on hexahedra: the flux across an axis is
+ * not theirs. With the central flux of the whole problem nothing is penalized.
  *
  * A pass after each stage reads what the stage read and adds to what it wrote; cells
  * outside layers and the stage itself are as they are without layers.
- * Next: cpu_layer.c, layer_cuda.c (engines). */
+ * Next: layer_faces.c (faces of tetrahedra), cpu_layer.inc.h, layer_cuda.c (engines). */
 #include "dg.h"
 
 #include "method.h"

@@ -138,11 +138,12 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
     material = medium._in_cells(mesh, degree)
     of_sides = _words_of_sides(mesh, words)
+    may_grow = mesh.shape == "tet" and given.flux == "central"
     numbers: dict[str, dict[str, float]] = {}
     reasons: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
-        numbers[side], why = _numbers(medium, one, table, side, of_sides, mesh.shape)
+        numbers[side], why = _numbers(medium, one, table, side, of_sides, may_grow)
         reasons |= {side: why} if why else {}
     given.mesh = made
     if made is not mesh:
@@ -295,14 +296,14 @@ def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, A
 
 
 def _numbers(
-    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], shape: str
+    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], may_grow: bool
 ) -> tuple[dict[str, float], str]:
     """Return the members of unda_layer, and why its ratio is not that of a CPML."""
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
     ratio, why = ratio_of(medium, table, side, words)
-    if shape == "tet":
-        ratio, why = 1.0, "its cells are tetrahedra, in which waves grow in a CPML"
+    if may_grow:
+        ratio, why = 1.0, "its cells are tetrahedra, in which waves grow in a CPML with the central flux"
     if one.layer.ratio is not None:
         ratio, why = one.layer.ratio, ""
     usual, kappa = (_R0_SPONGE, 1.0) if ratio == 1.0 else (_R0, one.layer.kappa)
@@ -331,10 +332,10 @@ def look(sim: Any, report: Any) -> None:
         if side in layers.reasons:
             kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
-        if sim.mesh.shape == "tet" and one["ratio"] < 1.0:
+        if sim.mesh.shape == "tet" and sim.config["flux"] == "central" and one["ratio"] < 1.0:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g} and tetrahedra, in which waves grow without "
-                "bound in long runs; take hexahedra, or ratio=1, a sponge"
+                f"the layer at {side} has ratio {one['ratio']:g}, and tetrahedra with the central flux, in "
+                "which waves grow without bound in long runs; take flux='upwind', or ratio=1, a sponge"
             )
         if (cell := _varies(sim, side, one["begin"])) is not None:
             report.warnings.append(

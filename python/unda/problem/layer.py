@@ -140,8 +140,8 @@ class CPML:
         along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer (Meza-Fajardo & Papageorgiou
         2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
-        scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 of tetrahedra, in which waves
-        grow where it is less.
+        scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 of tetrahedra with the central
+        flux, in which waves grow where it is less.
     thickness : float, optional
         Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
         those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
@@ -170,9 +170,8 @@ class CPML:
 
     Notes
     -----
-    On hexahedra one wavelength returns less than 0.4 % up to 60 degrees where it is well resolved
-    (docs/absorbing_layers.md, csrc/dg/layer.c). Layers of tetrahedra are sponges, of
-    which two wavelengths return 4.5 % of plane waves at 60 degrees, one 15 %.
+    Of `DG`, one wavelength returns less than 0.5 % up to 60 degrees where it is well resolved
+    (docs/absorbing_layers.md, csrc/dg/layer.c).
 
     On staggered grids waves of opposite phase and group velocity grow in any CPML, whatever kappa and f0
     (Becache, Fauqueux & Joly 2003): elastic waves guided by plates, and in media of high contrast. They decay
