@@ -407,25 +407,20 @@ static void count_work(const unda_solver *s, int part, unda_profile *profile)
     profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes, true);
 }
 
-/* What a kernel has of the device. */
-static unda_status count_resources(const unda_solver *s, int update, int part, unda_profile *profile)
+unda_status dg_cuda_resources(const unda_solver *s, const struct gpu_kernel *kernel, struct block_shape one,
+                              int at, unda_profile *profile)
 {
     enum { WARP = 32 };
-    const struct dg_cuda *t = tables(s);
-    if (plan_is_product(&t->plan, part))
-        return UNDA_OK;
-    const struct gpu_kernel *kernel = &t->stage_kernel[variant(s, update)][part];
-    const unda_device_info *info = gpu_info(t->gpu);
-    struct block_shape one = plan_block(&t->plan, part);
+    const unda_device_info *info = gpu_info(tables(s)->gpu);
     int64_t num;
     TRY(gpu_resident_blocks(kernel, one.threads, one.shared_bytes, &num));
     int blocks = (int)(num / info->num_sm), warps = (one.threads + WARP - 1) / WARP;
-    profile->registers[part] = kernel->registers;
-    profile->spill_bytes[part] = kernel->spill_bytes;
-    profile->shared_bytes[part] = kernel->shared_bytes + one.shared_bytes;
-    profile->threads[part] = one.threads;
-    profile->blocks[part] = blocks;
-    profile->occupancy[part] = (double)blocks * warps * WARP / info->sm_threads;
+    profile->registers[at] = kernel->registers;
+    profile->spill_bytes[at] = kernel->spill_bytes;
+    profile->shared_bytes[at] = kernel->shared_bytes + one.shared_bytes;
+    profile->threads[at] = one.threads;
+    profile->blocks[at] = blocks;
+    profile->occupancy[at] = (double)blocks * warps * WARP / info->sm_threads;
     return UNDA_OK;
 }
 
@@ -453,8 +448,11 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         if (record)
             continue;
         count_work(s, part, profile);
-        TRY(count_resources(s, stage.update, part, profile));
+        if (!plan_is_product(&t->plan, part))
+            TRY(dg_cuda_resources(s, &t->stage_kernel[variant(s, stage.update)][part],
+                                  plan_block(&t->plan, part), part, profile));
     }
+    TRY(layer_profile(s, num_run, profile));
     return resident_profile(s, num_run, profile);
 }
 

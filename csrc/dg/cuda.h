@@ -159,12 +159,18 @@ void dg_cuda_join_bytes(const struct exchange *x, int64_t num_cut, bool by_host,
 unda_status dg_cuda_exchange_fill(unda_solver *s, double more);
 void dg_cuda_exchange_free(unda_solver *s);
 
+/* cuda.c: what a kernel has of the device, as number `at` of a profile. */
+unda_status dg_cuda_resources(const unda_solver *s, const struct gpu_kernel *kernel, struct block_shape one,
+                              int at, unda_profile *profile);
+
 /* layer_cuda.c: lists and fills the arrays of layers; the pass over the elements [first, last), which goes before some
  * stages and after the others: called at both places; what is done to buffers, done to their memory variables. */
 void layer_list(const unda_solver *s, struct dg_cuda *t);
 unda_status layer_fill(unda_solver *s, struct dg_cuda *t);
 void layer_free(struct dg_cuda *t);
 unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last, bool before);
+/* Adds the kernels of the pass, where there are layers. */
+unda_status layer_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 void layer_swap(unda_solver *s, int a, int b);
 unda_status layer_copy(unda_solver *s, int to, int from);
 unda_status layer_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,

@@ -1,5 +1,5 @@
 /* layer.h: absorbing layers of DG: which cells they have and what stands at their nodes, for both engines.
- * Next: layer.c, layer_faces.c, cpu_layer.c, cuda/dg/layer_tet.cu. */
+ * Next: layer.c, layer_faces.c, cpu_layer.c, cuda/dg/layer.h. */
 #ifndef UNDA_DG_LAYER_H
 #define UNDA_DG_LAYER_H
 

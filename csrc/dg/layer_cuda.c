@@ -1,10 +1,10 @@
-/* layer_cuda.c: absorbing layers on a CUDA device, host side: tables, memory variables, the launch after each stage.
- * Next: cuda/dg/layer_hex.cu, layer_tet.cu. */
-#include "cuda.h"
+/* layer_cuda.c: absorbing layers on a CUDA device, host side: tables, memory variables, launches before or after stages.
+ * Next: layer_blocks.c, layer_items.c, cuda/dg/layer.h. */
+#include "layer_cuda.h"
 
 #include "common/index.h"
 
-#include <math.h>
+#include <stdio.h>
 
 static bool has_psi(const unda_solver *s, int buffer)
 {
@@ -33,15 +33,14 @@ void layer_list(const unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &to->profile, l->num_item * LAYER_NUMBER * num_node * real, "layers");
     gpu_want(w, 1, &to->gradient, l->num_elem * 9 * dg_gradient_nodes(dg) * real, "layers");
     gpu_want(w, 1, &to->coef, l->num_elem * dg->physics->num_coef * dg->material_nodes * real, "layers");
+    gpu_want(w, 1, &to->face, dg_layers_num_face(dg) * real, "layers");
+    gpu_want(w, 1, &to->face_coef, dg_layers_num_face_coef(dg) * real, "layers");
     gpu_want(w, 1, &to->matrix, num_matrix(s) * real, "layers");
     gpu_want(w, 1, &to->elem, 4 * l->num_elem, "layers");
     gpu_want(w, 1, &to->first, 4 * (l->num_elem + 1), "layers");
     gpu_want(w, 1, &to->axis, 4 * l->num_item, "layers");
-    if (!dg->metric_nodes) {
+    if (!dg->metric_nodes)
         gpu_want(w, 1, &to->block, 4 * (l->num_elem + 1), "layers");
-        gpu_want(w, 1, &to->face, dg_layers_num_face(dg) * real, "layers");
-        gpu_want(w, 1, &to->face_coef, dg_layers_num_face_coef(dg) * real, "layers");
-    }
     for (int i = 0; i < NUM_BUF; i++)
         if (has_psi(s, i))
             gpu_want(w, 1, &to->psi[i], dg_num_memory(dg) * real, "layers");
@@ -67,85 +66,14 @@ static unda_status upload_matrix(unda_solver *s, struct dg_cuda *t)
     return gpu_sync(t->stream);
 }
 
-/* ---- blocks ---- */
-
-/* How a block works: cuda/dg/layer_hex.cu, layer_tet.cu. */
-struct pass {
-    int threads, min_blocks;
-    int cells;       /* hexahedra of a block */
-    int items, cols; /* of tetrahedra: items of a block, of a thread */
-    int64_t shared_words, shared_reals;
-};
-
-static int round_up(int number, int unit)
-{
-    return (number + unit - 1) / unit * unit;
-}
-
-/* Blocks on an SM with so many registers a thread. */
-static int min_blocks(int threads, int registers)
-{
-    enum { REGISTERS = 65536, SHARED_BY_PARTITIONS = 128 };
-    int blocks = REGISTERS / (registers * round_up(threads, SHARED_BY_PARTITIONS));
-    return blocks > 1 ? blocks : 1;
-}
-
-static struct pass pass_hex(const struct dg *dg, int line, int real_bytes)
-{
-    int num = dg->space.num_node, wide = dg->physics->num_trace * real_bytes; /* bytes of a node's traces */
-    int least = wide > 16 ? 128 : 256, most = wide > 16 ? 128 : 384;
-    struct pass p = {.cells = num < least ? least / num : 1};
-    int nodes = p.cells * num, own = (nodes + most - 1) / most;
-    p.threads = round_up((nodes + own - 1) / own, 32);
-    p.min_blocks = min_blocks(p.threads, wide <= 8    ? 72
-                                         : wide <= 16 ? 80
-                                         : wide <= 24 ? 96
-                                         : wide <= 32 ? 128
-                                                      : 168);
-    p.shared_reals = line * line + 1 + (int64_t)nodes * dg->physics->num_field;
-    return p;
-}
-
-/* Columns of a thread, COLS NUM_TRACE: enough to use an entry of a matrix often, few enough for the registers. */
-static struct pass pass_tet(const struct dg *dg, int real_bytes)
-{
-    const struct space *space = &dg->space;
-    int num = space->num_node, trace = dg->physics->num_trace;
-    int groups = num < 256 ? 256 / num : 1, columns = real_bytes == 4 ? 8 : 4;
-    struct pass p = {.threads = round_up(groups * num, 32), .cols = trace >= columns ? 1 : columns / trace};
-    p.items = groups * p.cols;
-    p.min_blocks = min_blocks(p.threads, real_bytes == 4 ? 80 : 128);
-    int64_t pitch = (p.items * trace + 3) / 4 * 4 + 4,
-            rates = (int64_t)p.items * dg->physics->num_field * num;
-    int64_t ends = (int64_t)space->num_face * space->num_face_node, columns_of_all = pitch * (num + ends);
-    int64_t fixes = (p.items * (int64_t)dg->physics->num_field + 1) * ends,
-            most = rates > fixes ? rates : fixes;
-    p.shared_words = 3 * (int64_t)p.items;
-    p.shared_reals = most < columns_of_all ? columns_of_all : most;
-    return p;
-}
-
-static struct pass pass_of(const unda_solver *s)
-{
-    const struct dg *dg = dg_tables(s);
-    return dg->metric_nodes ? pass_hex(dg, s->options.degree + 1, s->real_bytes)
-                            : pass_tet(dg, s->real_bytes);
-}
-
-static struct gpu_shape shape_of(const unda_solver *s)
-{
-    struct pass p = pass_of(s);
-    int64_t words = (4 * p.shared_words + 15) / 16 * 16;
-    return (struct gpu_shape){
-        .grid = {1}, .block = {p.threads}, .shared_bytes = (int)(words + p.shared_reals * s->real_bytes)};
-}
+/* The kernels, by LAYER_FOR_NEXT, .. */
+static const char *const names[NUM_LAYER_PASS] = {"dg_layer_next", "dg_layer_first", "dg_layer_other"};
 
 static unda_status compile(unda_solver *s, struct dg_cuda *t)
 {
-    static const char *const names[NUM_LAYER_PASS] = {"dg_layer_next", "dg_layer_first", "dg_layer_other"};
     struct gpu_defines defines = {.num = 0};
-    struct gpu_shape shape = shape_of(s);
-    struct pass p = pass_of(s);
+    struct layer_blocks p = layer_blocks(s);
+    struct gpu_shape shape = layer_shape(s, &p);
     bool lines = dg_tables(s)->metric_nodes;
     double begin = clock_seconds();
     plan_define(s, &t->plan, &defines);
@@ -154,6 +82,7 @@ static unda_status compile(unda_solver *s, struct dg_cuda *t)
     gpu_define(&defines, "DEGREE=%d", s->options.degree);
     gpu_define(&defines, "THREADS=%d", p.threads);
     gpu_define(&defines, "MIN_BLOCKS=%d", p.min_blocks);
+    gpu_define(&defines, "SHARED_BYTES=%d", shape.shared_bytes);
     if (lines)
         gpu_define(&defines, "CELLS=%d", p.cells);
     else {
@@ -168,114 +97,6 @@ static unda_status compile(unda_solver *s, struct dg_cuda *t)
     return UNDA_OK;
 }
 
-/* Cells of tetrahedra one after the other, as many a block as have no more items than it takes. */
-static unda_status upload_blocks(unda_solver *s, struct dg_cuda *t)
-{
-    struct dg *dg = dg_tables(s);
-    const struct dg_layers *l = &dg->layers;
-    struct dg_cuda_layers *to = &t->layers;
-    struct pass p = pass_of(s);
-    if (dg->metric_nodes)
-        return UNDA_OK;
-    TRY(array_own(&dg->owned, &to->host_block, l->num_elem + 1, sizeof *to->host_block, "layers"));
-    to->num_block = 0;
-    for (int64_t cell = 0; cell < l->num_elem; cell++)
-        if (cell == 0 || l->first[cell + 1] - l->first[to->host_block[to->num_block - 1]] > p.items)
-            to->host_block[to->num_block++] = (int32_t)cell;
-    to->host_block[to->num_block] = (int32_t)l->num_elem;
-    return gpu_upload(t->stream, to->block, to->host_block, 4 * (to->num_block + 1));
-}
-
-/* The block that cell `cell` is in. */
-static int64_t block_of(const struct dg_cuda_layers *l, int64_t cell)
-{
-    int64_t low = 0, high = l->num_block;
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (l->host_block[middle] <= cell)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* ---- profiles ---- */
-
-/* Whether a profile is the same, but for rounding, wherever nodes have one place along r_j; j = -1: everywhere. */
-static bool goes_along(const double *profile, int line, int num_node, int j)
-{
-    const double small = 1e-10; /* nodes' coordinates differ by rounding */
-    int step = j <= 0 ? 1 : j == 1 ? line : line * line;
-    for (int i = 0; i < LAYER_NUMBER; i++)
-        for (int n = 0; n < num_node; n++) {
-            double at = profile[i * num_node + n];
-            double first = profile[i * num_node + (j < 0 ? 0 : n / step % line * step)];
-            if (fabs(at - first) > small * fabs(first))
-                return false;
-        }
-    return true;
-}
-
-/* The r_j along which the profiles of each item go, -1 of tetrahedra; false: of some they do not go along one. */
-static bool find_along(const unda_solver *s, int32_t *along)
-{
-    const struct dg *dg = dg_tables(s);
-    const struct dg_layers *l = &dg->layers;
-    int num_node = dg->space.num_node, begin = dg->metric_nodes ? 0 : -1, end = dg->metric_nodes ? 3 : 0;
-    for (int64_t item = 0; item < l->num_item; item++) {
-        const double *profile = l->profile + item * LAYER_NUMBER * num_node;
-        int j = begin;
-        while (j < end && !goes_along(profile, s->options.degree + 1, num_node, j))
-            j++;
-        if (j == end)
-            return false;
-        along[item] = j;
-    }
-    return true;
-}
-
-/* Along which lines the coordinate on an axis changes: bits. */
-static int lines_of(const struct dg *dg, int64_t cell, int axis)
-{
-    int num = dg_gradient_nodes(dg), lines = 0;
-    const double *gradient = dg->layers.gradient + cell * 9 * num;
-    for (int j = 0; j < 3; j++)
-        for (int n = 0; n < num; n++)
-            if (gradient[(3 * j + axis) * num + n] != 0)
-                lines |= 1 << j;
-    return lines;
-}
-
-/* Profiles, of as few nodes as have different ones, and what the kernel knows of items. */
-static unda_status upload_items(unda_solver *s, struct dg_cuda *t)
-{
-    const struct dg *dg = dg_tables(s);
-    const struct dg_layers *l = &dg->layers;
-    struct dg_cuda_layers *to = &t->layers;
-    int num_node = dg->space.num_node, line = s->options.degree + 1;
-    SCRATCH int32_t *along = NULL;
-    SCRATCH double *profile = NULL;
-    TRY(array_try(&along, l->num_item, sizeof *along, "layers"));
-    to->profile_nodes = !find_along(s, along) ? num_node : dg->metric_nodes ? line : 1;
-    TRY(array_try(&profile, l->num_item * LAYER_NUMBER * to->profile_nodes, sizeof *profile, "layers"));
-    for (int64_t row = 0; row < l->num_item * LAYER_NUMBER; row++)
-        for (int64_t i = 0; i < to->profile_nodes; i++) {
-            int j = to->profile_nodes == num_node ? 0 : along[row / LAYER_NUMBER];
-            int64_t step = j <= 0 ? 1 : j == 1 ? line : line * line;
-            profile[row * to->profile_nodes + i] = l->profile[row * num_node + i * step];
-        }
-    TRY(gpu_upload_reals(t->stream, to->profile, profile, l->num_item * LAYER_NUMBER * to->profile_nodes,
-                         s->real_bytes));
-    for (int64_t cell = 0; cell < l->num_elem; cell++)
-        for (int64_t item = l->first[cell]; item < l->first[cell + 1]; item++) {
-            int j = to->profile_nodes == line ? along[item] : 0;
-            along[item] = LAYER_ITEM(l->axis[item], lines_of(dg, cell, l->axis[item]), j);
-        }
-    TRY(gpu_upload(t->stream, to->axis, along, 4 * l->num_item));
-    return upload_blocks(s, t);
-}
-
 unda_status layer_fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
@@ -286,7 +107,7 @@ unda_status layer_fill(unda_solver *s, struct dg_cuda *t)
         return UNDA_OK;
     TRY(compile(s, t));
     TRY(upload_matrix(s, t));
-    TRY(upload_items(s, t));
+    TRY(layer_items(s, t));
     TRY(gpu_upload_reals(t->stream, to->gradient, l->gradient, l->num_elem * 9 * dg_gradient_nodes(dg),
                          real));
     TRY(gpu_upload_reals(t->stream, to->coef, l->coef,
@@ -316,7 +137,8 @@ static unda_status launch(unda_solver *s, const struct stage *stage, int64_t beg
 {
     struct dg_cuda *t = tables(s);
     const struct dg_cuda_layers *l = &t->layers;
-    struct gpu_shape shape = shape_of(s);
+    struct layer_blocks p = layer_blocks(s);
+    struct gpu_shape shape = layer_shape(s, &p);
     struct dg_layer_args a = dg_layer_arguments(s, stage);
     a.q = POINTER(t->buffer[BUF_Q]);
     a.q_new = POINTER(t->buffer[BUF_NEW]);
@@ -339,12 +161,11 @@ static unda_status launch(unda_solver *s, const struct stage *stage, int64_t beg
     a.profile_nodes = l->profile_nodes;
     a.first_cell = begin;
     a.last_cell = end;
-    if (dg_tables(s)->metric_nodes) {
-        int cells = pass_of(s).cells;
-        shape.grid[0] = (end - begin + cells - 1) / cells;
-    } else {
-        a.first_block = block_of(l, begin);
-        shape.grid[0] = block_of(l, end - 1) + 1 - a.first_block;
+    if (dg_tables(s)->metric_nodes)
+        shape.grid[0] = (end - begin + p.cells - 1) / p.cells;
+    else {
+        a.first_block = layer_block_of(l, begin);
+        shape.grid[0] = layer_block_of(l, end - 1) + 1 - a.first_block;
     }
     return gpu_launch(&l->kernel[pass_for(stage)], t->stream, &shape, &a, sizeof a);
 }
@@ -358,6 +179,8 @@ unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first,
     dg_layers_range(l, first, last, &begin, &end);
     return begin == end ? UNDA_OK : launch(s, stage, begin, end);
 }
+
+/* ---- buffers ---- */
 
 void layer_swap(unda_solver *s, int a, int b)
 {
@@ -392,4 +215,50 @@ unda_status layer_move(unda_solver *s, int buffer, int64_t count, const int64_t 
         dg_memory_move(s, elem[i], dg->space.num_node, psi, out ? (char *)out + i * bytes : NULL,
                        in ? (const char *)in + i * bytes : NULL);
     return out || all == 0 ? UNDA_OK : gpu_upload(t->stream, t->layers.psi[buffer], psi, all);
+}
+
+/* ---- profile ---- */
+
+struct timed_pass {
+    unda_solver *s;
+    struct stage stage;
+};
+
+static unda_status queue_pass(void *of)
+{
+    struct timed_pass *p = of;
+    return launch(p->s, &p->stage, 0, dg_tables(p->s)->layers.num_elem);
+}
+
+/* A kernel as a stage launches it; the residual is in scratch memory, and memory variables gain 0. */
+static unda_status time_pass(unda_solver *s, int64_t num_run, int pass, double launches,
+                             unda_profile *profile)
+{
+    struct dg_cuda *t = tables(s);
+    bool ab3 = pass == LAYER_FOR_OTHER;
+    struct timed_pass timed = {s, {.update = ab3 ? UPDATE_AB3 : UPDATE_LSRK, .r = BUF_SCRATCH}};
+    struct layer_blocks p = layer_blocks(s);
+    struct gpu_shape shape = layer_shape(s, &p);
+    int at = profile->num_kernel++;
+    timed.stage.a = pass == LAYER_FOR_NEXT ? -0.5 : 0;
+    snprintf(profile->name[at], sizeof profile->name[at], "%s", names[pass]);
+    profile->launches[at] = launches;
+    TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_pass, &timed}, num_run,
+                           &profile->seconds[at]));
+    profile->stage_seconds += profile->seconds[at] * launches / dg_tables(s)->integration.kind->num_stage;
+    layer_count(s, pass, &profile->flops[at], &profile->bytes[at]);
+    return dg_cuda_resources(s, &t->layers.kernel[pass],
+                             (struct block_shape){.threads = p.threads, .shared_bytes = shape.shared_bytes},
+                             at, profile);
+}
+
+unda_status layer_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+{
+    const struct integrator *kind = dg_tables(s)->integration.kind;
+    if (dg_tables(s)->layers.num_elem == 0)
+        return UNDA_OK;
+    if (kind->update != UPDATE_LSRK)
+        return time_pass(s, num_run, LAYER_FOR_OTHER, kind->num_stage, profile);
+    TRY(time_pass(s, num_run, LAYER_FOR_FIRST, 1, profile));
+    return time_pass(s, num_run, LAYER_FOR_NEXT, kind->num_stage - 1, profile);
 }

@@ -3,8 +3,7 @@
  * block = whole cells with at most ITEMS items between them. Traces across their axes are columns of shared memory, the jumps at
  * their faces columns of another array; thread i owns node i % NP of COLS items, for which it multiplies both by the rows of the
  * derivatives and the lift, so that an entry of a matrix, which comes from L1, is used COLS NUM_TRACE times. What items add to
- * a node of their cell is summed in shared memory, in the order of the items. Then faces that are split take turns, whose
- * corrections of the stage's flux are lifted for the first item of each cell.
+ * a node of their cell is summed in shared memory, in the order of the items.
  * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; NFP nodes of each neighbour, mostly from L2.
  * Flops per node and axis: NUM_TRACE (6 NP + 2 NUM_FACE NFP).
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, ITEMS, COLS. Dynamic shared memory: struct room. */
@@ -18,121 +17,110 @@
 enum {
     ENDS = NUM_FACE * NFP, /* nodes of all faces */
     COLUMNS = COLS * NUM_TRACE,
-    PITCH = (ITEMS * NUM_TRACE + 3) / 4 * 4 + 4, /* whole quads, and not a multiple of all banks */
-    FIX_PITCH = ITEMS * NUM_FIELD + 1
+    /* whole quads, an odd number of them, so that nodes are in eight groups of banks */
+    FIX_PITCH = (ITEMS * NUM_FIELD + 3) / 8 * 8 + 4,
+    PITCH = (ITEMS * NUM_TRACE + 3) / 8 * 8 + 4
 };
 
 struct room {
     union {
         struct {
-            REAL w[NP][PITCH], jump[ENDS][PITCH];
+            REAL w[NP][PITCH], jump[ENDS][PITCH], fix[ENDS][FIX_PITCH];
         };
-        REAL fix[ENDS][FIX_PITCH]; /* [cell][field] */
-        REAL rates[ITEMS][NUM_FIELD][NP];
+        struct {
+            REAL rates[ITEMS][NUM_FIELD][NP], fixed[ITEMS][NUM_FIELD][NP];
+        };
     };
     int cell[ITEMS], elem[ITEMS], axis[ITEMS];
 };
+static_assert(sizeof(room) <= SHARED_BYTES, "room for the block's shared memory");
 
-/* A number of a face. */
-static __device__ __forceinline__ REAL face_at(const dg_layer_args &a, int cell, int face, int i)
+/* What a face of a cell lifts at its node m: jumps of the traces of the cell's items, and what it corrects of the fields. */
+static __device__ __forceinline__ void load_end(const dg_layer_args &a, room &s, int base, int tile, int cell,
+                                                int end)
 {
-    return __ldg((const REAL *)a.face + ((long long)cell * NUM_FACE + face) * FACE_NUMBER + i);
-}
-
-static __device__ __forceinline__ void load_face_coefficients(const dg_layer_args &a, int cell, int face,
-                                                              int m, REAL *coef)
-{
-    long long at = ((long long)cell * NUM_FACE + face) * (a.face_nodes ? NFP : 1) + (a.face_nodes ? m : 0);
-    for (int i = 0; i < NUM_FACE_COEF; i++)
-        coef[i] = __ldg((const REAL *)a.face_coef + at * NUM_FACE_COEF + i);
-}
-
-/* What the derivative of each trace along the item's axis lifts at node m of a face. */
-static __device__ __forceinline__ void jump_at(const dg_layer_args &a, const room &s, int item, int face,
-                                               int m, REAL *jump)
-{
-    int axis = s.axis[item], cell = s.cell[item], n = __ldg(a.face_node + face * NFP + m);
-    int kind = (int)face_at(a, cell, face, FACE_KIND);
-    REAL along = face_at(a, cell, face, FACE_NORMAL + axis), in[NUM_TRACE], out[NUM_TRACE], z[NUM_TRACE];
-    REAL sign = along < 0 ? -1 : 1, length = face_at(a, cell, face, FACE_LENGTH), coef[NUM_FACE_COEF];
-    for (int i = 0; i < NUM_TRACE; i++)
-        jump[i] = 0;
-    if (along == 0)
-        return;
-    for (int i = 0; i < NUM_TRACE; i++)
-        in[i] = s.w[n][item * NUM_TRACE + i];
-    int neighbor = __ldg(a.neighbor + NUM_FACE * (long long)s.elem[item] + face);
-    if (neighbor < 0) {
-        REAL normal[3];
-        for (int i = 0; i < 3; i++)
-            normal[i] = face_at(a, cell, face, FACE_NORMAL + i);
-        axis_reflect(-1 - neighbor, in, normal, out);
-    } else
-        load_trace(a, axis, NEIGHBOR_ELEM(neighbor), __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m),
-                   out);
-    if (kind == FACE_MEAN)
-        for (int i = 0; i < NUM_TRACE; i++)
-            jump[i] = (REAL)0.5 * along * (out[i] - in[i]);
-    else {
-        load_face_coefficients(a, cell, face, m, coef);
-        axis_flux(axis, sign, sign * along, in, out, coef, z);
-        axis_jump(sign, sign * along, z, jump);
+    int face = end / NFP, m = end % NFP, item = __ldg(a.first + cell) - base,
+        last = __ldg(a.first + cell + 1) - base;
+    long long elem = __ldg(a.elem + cell), side = NUM_FACE * (long long)cell + face;
+    const REAL *row = (const REAL *)a.face + side * FACE_NUMBER;
+    int kind = (int)__ldg(row + FACE_KIND), neighbor = __ldg(a.neighbor + NUM_FACE * elem + face);
+    int n = __ldg(a.face_node + end), slot[3] = {-1, -1, -1};
+    REAL in[NUM_FIELD], out[NUM_FIELD], coef[NUM_FACE_COEF], acc[NUM_ACC], normal[3],
+        length = __ldg(row + FACE_LENGTH);
+    bool any = kind == FACE_SPLIT;
+    for (; item < last; item++)
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++)
+            if (s.axis[item] == axis)
+                slot[axis] = item;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        normal[axis] = __ldg(row + FACE_NORMAL + axis);
+        any = any || (slot[axis] >= 0 && normal[axis] != 0);
     }
-    for (int i = 0; i < NUM_TRACE; i++)
-        jump[i] *= length;
-}
-
-/* What a face that is split corrects of the stage's own flux at its node m, before the lift. */
-static __device__ __forceinline__ void fix_at(const dg_layer_args &a, int cell, int elem, int face, int m,
-                                              REAL *fix)
-{
-    REAL in[NUM_FIELD], out[NUM_FIELD], coef[NUM_FACE_COEF], row[FACE_NUMBER], acc[NUM_ACC], z[NUM_TRACE];
-    REAL frame[NUM_FRAME], from[NUM_TRACE], to[NUM_TRACE];
-    for (int f = 0; f < NUM_FIELD; f++)
-        fix[f] = 0;
-    for (int i = 0; i < FACE_NUMBER; i++)
-        row[i] = face_at(a, cell, face, i);
-    if ((int)row[FACE_KIND] != FACE_SPLIT)
-        return;
-    int neighbor = __ldg(a.neighbor + NUM_FACE * (long long)elem + face);
-    load_node<NUM_FIELD>(in, (const REAL *)a.q, a.num_total * NP,
-                         place_of(elem, __ldg(a.face_node + face * NFP + m)));
-    load_node<NUM_FIELD>(
-        out, (const REAL *)a.q, a.num_total * NP,
-        place_of(NEIGHBOR_ELEM(neighbor), __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m)));
-    load_face_coefficients(a, cell, face, m, coef);
     for (int i = 0; i < NUM_ACC; i++)
         acc[i] = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        REAL n = row[FACE_NORMAL + axis], sign = n < 0 ? -1 : 1;
-        if (n == 0)
-            continue;
-        axis_frame(axis, frame);
-        trace(in, frame, from);
-        trace(out, frame, to);
-        axis_flux(axis, sign, sign * n, from, to, coef, z);
-        axis_side(axis, sign, frame);
-        frame_add(frame, sign * n, z, acc);
+    if (any) {
+        load_node<NUM_FIELD>(in, (const REAL *)a.q, a.num_total * NP, place_of(elem, n));
+        if (neighbor >= 0)
+            n = __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m);
+        load_node<NUM_FIELD>(out, (const REAL *)a.q, a.num_total * NP,
+                             place_of(neighbor < 0 ? elem : NEIGHBOR_ELEM(neighbor), n));
+        for (int i = 0; i < NUM_FACE_COEF; i++)
+            coef[i] =
+                __ldg((const REAL *)a.face_coef + (a.face_nodes ? side * NFP + m : side) * NUM_FACE_COEF + i);
     }
-    face_frame(row, frame);
-    trace(in, frame, from);
-    trace(out, frame, to);
-    face_flux(from, to, frame, coef, 1, z);
-    frame_add(frame, -1, z, acc);
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        REAL w[NUM_TRACE], beyond[NUM_TRACE], frame[NUM_FRAME], z[NUM_TRACE], jump[NUM_TRACE];
+        REAL component = normal[axis], sign = component < 0 ? -1 : 1, size = sign * component;
+        for (int i = 0; i < NUM_TRACE; i++)
+            jump[i] = 0;
+        if (component != 0 && (slot[axis] >= 0 || kind == FACE_SPLIT)) {
+            axis_frame(axis, frame);
+            trace(in, frame, w);
+            trace(out, frame, beyond);
+            if (neighbor < 0)
+                axis_reflect(-1 - neighbor, w, normal, beyond);
+            if (kind == FACE_MEAN)
+                for (int i = 0; i < NUM_TRACE; i++)
+                    jump[i] = (REAL)0.5 * component * (beyond[i] - w[i]);
+            else {
+                axis_flux(axis, sign, size, w, beyond, coef, z);
+                axis_jump(sign, size, z, jump);
+            }
+            if (kind == FACE_SPLIT) {
+                axis_side(axis, sign, frame);
+                frame_add(frame, size, z, acc);
+            }
+        }
+        if (slot[axis] >= 0)
+            for (int i = 0; i < NUM_TRACE; i++)
+                s.jump[end][slot[axis] * NUM_TRACE + i] = length * jump[i];
+    }
+    if (kind == FACE_SPLIT) { /* less what the stage computed with the face's own upwind flux */
+        REAL w[NUM_TRACE], beyond[NUM_TRACE], frame[NUM_FRAME], z[NUM_TRACE];
+        face_frame(row, frame);
+        trace(in, frame, w);
+        trace(out, frame, beyond);
+        face_flux(w, beyond, frame, coef, 1, z);
+        frame_add(frame, -1, z, acc);
+    }
+    REAL fix[NUM_FIELD];
     unit_rates(acc, fix);
     for (int f = 0; f < NUM_FIELD; f++)
-        fix[f] *= row[FACE_LENGTH];
+        s.fix[end][tile * NUM_FIELD + f] = length * fix[f];
 }
 
-/* The derivatives along their axes of COLS items' traces. */
-static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const room &s, int first, int n,
-                                                 REAL (&slope)[COLS][NUM_TRACE])
+/* The derivatives along their axes of COLS items' traces, with the flux at faces, and what faces correct of COLS cells. */
+static __device__ __forceinline__ void products(const dg_layer_args &a, const room &s, int first, int n,
+                                                REAL (&slope)[COLS][NUM_TRACE], REAL (&fix)[COLS * NUM_FIELD])
 {
     const REAL *matrix = (const REAL *)a.matrix + n;
-    REAL sum[3][COLUMNS], lifted[COLUMNS];
+    REAL sum[3][COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++)
-        sum[0][c] = sum[1][c] = sum[2][c] = lifted[c] = 0;
+        sum[0][c] = sum[1][c] = sum[2][c] = 0;
 #pragma unroll 5
     for (int k = 0; k < NP; k++) {
         REAL x[COLUMNS];
@@ -145,14 +133,6 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
                 sum[j][c] += d * x[c];
         }
     }
-#pragma unroll 6
-    for (int m = 0; m < ENDS; m++) {
-        REAL x[COLUMNS], d = __ldg(matrix + (3 * NP + m) * NP);
-        load_vector<COLUMNS>(x, s.jump[m] + first * NUM_TRACE);
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++)
-            lifted[c] += d * x[c];
-    }
 #pragma unroll
     for (int k = 0; k < COLS; k++) {
         REAL g[3];
@@ -161,8 +141,23 @@ static __device__ __forceinline__ void slopes_of(const dg_layer_args &a, const r
 #pragma unroll
         for (int i = 0; i < NUM_TRACE; i++) {
             int c = k * NUM_TRACE + i;
-            slope[k][i] = g[0] * sum[0][c] + g[1] * sum[1][c] + g[2] * sum[2][c] + lifted[c];
+            slope[k][i] = g[0] * sum[0][c] + g[1] * sum[1][c] + g[2] * sum[2][c];
         }
+    }
+#pragma unroll
+    for (int c = 0; c < COLS * NUM_FIELD; c++)
+        fix[c] = 0;
+#pragma unroll 5
+    for (int m = 0; m < ENDS; m++) {
+        REAL x[COLUMNS], y[COLS * NUM_FIELD], d = __ldg(matrix + (3 * NP + m) * NP);
+        load_vector<COLUMNS>(x, s.jump[m] + first * NUM_TRACE);
+        load_vector<COLS * NUM_FIELD>(y, s.fix[m] + first * NUM_FIELD);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+            slope[c / NUM_TRACE][c % NUM_TRACE] += d * x[c];
+#pragma unroll
+        for (int c = 0; c < COLS * NUM_FIELD; c++)
+            fix[c] += d * y[c];
     }
 }
 
@@ -175,6 +170,10 @@ static __device__ __forceinline__ void load_items(const dg_layer_args &a, room &
             s.elem[item - base] = __ldg(a.elem + cell);
             s.axis[item - base] = LAYER_AXIS(__ldg(a.axis + item));
         }
+    for (int i = __ldg(a.first + end) - base + threadIdx.x; i < ITEMS; i += THREADS) {
+        s.cell[i] = begin; /* of columns that nobody wants */
+        s.axis[i] = 0;
+    }
 }
 
 static __device__ __forceinline__ void load_traces(const dg_layer_args &a, room &s, int num)
@@ -188,46 +187,11 @@ static __device__ __forceinline__ void load_traces(const dg_layer_args &a, room 
     }
 }
 
-static __device__ __forceinline__ void load_jumps(const dg_layer_args &a, room &s, int num)
+static __device__ __forceinline__ void load_ends(const dg_layer_args &a, room &s, int begin, int end)
 {
-    for (int i = threadIdx.x; i < num * ENDS; i += THREADS) {
-        int item = i / ENDS, end = i % ENDS;
-        REAL jump[NUM_TRACE];
-        jump_at(a, s, item, end / NFP, end % NFP, jump);
-        for (int k = 0; k < NUM_TRACE; k++)
-            s.jump[end][item * NUM_TRACE + k] = jump[k];
-    }
-}
-
-/* Corrections at all faces of the cells [begin, end). */
-static __device__ __forceinline__ void load_fixes(const dg_layer_args &a, room &s, int begin, int end)
-{
-    for (int i = threadIdx.x; i < (end - begin) * ENDS; i += THREADS) {
-        int cell = i / ENDS, at = i % ENDS;
-        REAL fix[NUM_FIELD];
-        fix_at(a, begin + cell, __ldg(a.elem + begin + cell), at / NFP, at % NFP, fix);
-        for (int f = 0; f < NUM_FIELD; f++)
-            s.fix[at][cell * NUM_FIELD + f] = fix[f];
-    }
-}
-
-/* Adds to the rates of node n what the faces of a cell, which is number `cell` of the block, correct. */
-static __device__ __forceinline__ void add_fixes(const dg_layer_args &a, const room &s, int cell, int n,
-                                                 const REAL *coef, REAL *to)
-{
-    const REAL *lift = (const REAL *)a.matrix + 3 * NP * NP + n;
-    REAL sum[NUM_FIELD], add[NUM_FIELD];
-    for (int f = 0; f < NUM_FIELD; f++)
-        sum[f] = 0;
-#pragma unroll 4
-    for (int m = 0; m < ENDS; m++) {
-        REAL d = __ldg(lift + m * NP);
-        for (int f = 0; f < NUM_FIELD; f++)
-            sum[f] += d * s.fix[m][cell * NUM_FIELD + f];
-    }
-    rates(sum, coef, add);
-    for (int f = 0; f < NUM_FIELD; f++)
-        to[f] += add[f];
+    int base = __ldg(a.first + begin);
+    for (int i = threadIdx.x; i < (end - begin) * ENDS; i += THREADS)
+        load_end(a, s, base, i / ENDS, begin + i / ENDS, i % ENDS);
 }
 
 /* Sums what the items of each cell add to its nodes. */
@@ -241,6 +205,8 @@ static __device__ __forceinline__ void add_items(const dg_layer_args &a, const r
         REAL q[NUM_FIELD], fade = 0;
         gathered<PASS> sum;
         begin_rates(a, place, sum);
+        for (int f = 0; f < NUM_FIELD; f++)
+            add_rate(a, f, s.fixed[cell - begin][f][n], sum);
         for (; item < last; item++) {
             for (int f = 0; f < NUM_FIELD; f++)
                 add_rate(a, f, s.rates[item - base][f][n], sum);
@@ -265,19 +231,21 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
     int end = min(__ldg(a.block + block + 1), (int)a.last_cell);
     int base = __ldg(a.first + begin), num = __ldg(a.first + end) - base;
     int first = threadIdx.x / NP * COLS, n = threadIdx.x % NP, mine = min(num - first, COLS);
-    REAL sum[COLS][NUM_FIELD], slope[COLS][NUM_TRACE];
+    int cells = min(end - begin - first, COLS);
+    REAL gained[COLS][NUM_FIELD], fixed[COLS][NUM_FIELD];
     memory old[COLS];
     load_items(a, s, begin, end);
     __syncthreads();
     load_traces(a, s, num);
     __syncthreads();
-    load_jumps(a, s, num);
+    load_ends(a, s, begin, end);
     for (int c = 0; c < COLS; c++) /* in flight during the products */
         if (c < mine)
             load_memory<PASS>(a, base + first + c, n, old[c]);
     __syncthreads();
     if (mine > 0) {
-        slopes_of(a, s, first, n, slope);
+        REAL slope[COLS][NUM_TRACE], fix[COLS * NUM_FIELD];
+        products(a, s, first, n, slope, fix);
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
             REAL profile[LAYER_NUMBER], coef[NUM_COEF], z[NUM_TRACE];
@@ -287,25 +255,28 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
             load_profile(a, item, a.profile_nodes == 1 ? 0 : n, profile);
             load_coefficients(a, s.cell[first + c], n, coef);
             advance_memory<PASS>(a, item, n, profile, old[c], slope[c], z);
-            axis_rates(s.axis[first + c], z, coef, sum[c]);
+            axis_rates(s.axis[first + c], z, coef, gained[c]);
+        }
+#pragma unroll
+        for (int c = 0; c < COLS; c++) {
+            REAL coef[NUM_COEF];
+            if (c >= cells)
+                break;
+            load_coefficients(a, begin + first + c, n, coef);
+            for (int f = 0; f < NUM_FIELD; f++)
+                fixed[c][f] = 0;
+            rates(fix + c * NUM_FIELD, coef, fixed[c]);
         }
     }
     __syncthreads(); /* nobody reads traces and jumps any more */
-    load_fixes(a, s, begin, end);
-    __syncthreads();
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-        if (c >= mine || __ldg(a.first + s.cell[first + c]) != base + first + c)
-            continue; /* the first item of a cell */
-        REAL coef[NUM_COEF];
-        load_coefficients(a, s.cell[first + c], n, coef);
-        add_fixes(a, s, s.cell[first + c] - begin, n, coef, sum[c]);
-    }
-    __syncthreads();
 #pragma unroll
     for (int c = 0; c < COLS; c++)
-        for (int f = 0; f < NUM_FIELD && c < mine; f++)
-            s.rates[first + c][f][n] = sum[c][f];
+        for (int f = 0; f < NUM_FIELD; f++) {
+            if (c < mine)
+                s.rates[first + c][f][n] = gained[c][f];
+            if (c < cells)
+                s.fixed[first + c][f][n] = fixed[c][f];
+        }
     __syncthreads();
     add_items<PASS>(a, s, begin, end);
 }

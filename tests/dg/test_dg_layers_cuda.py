@@ -56,6 +56,51 @@ def test_layers_on_cuda_are_those_of_the_cpu(shape, physics, integrator):
     assert np.abs(one[:, 1:]).max() > 1e-3  # layers are reached
 
 
+def warped_layer():
+    """Two cubes of cells before two layers of cells at x < 0, between which vertices are displaced."""
+    whole = unda.box_mesh((-1, 0, 0), (1, 1, 1), cells=(4, 2, 2), shape="hex")
+    faces = {
+        name: whole.boundary_faces[whole.boundary_ids == i] for i, name in enumerate(whole.boundary_names)
+    }
+    vertices = np.array(whole.vertices)
+    vertices[vertices[:, 0] == -0.5] += (0.1, 0.0, 0.0) * np.sin(
+        5.0 * vertices[vertices[:, 0] == -0.5][:, 1:2]
+    )
+    inside = (vertices[:, 0] == 0.5) & (np.abs(vertices[:, 1:] - 0.5).max(axis=1) < 0.5)
+    vertices[inside] += 0.1
+    tags = (whole.centroids[:, 0] < 0.0).astype(np.int32)
+    return unda.Mesh(vertices, whole.cells, tags=tags, tag_names={"in": 0, "pml": 1}, boundaries=faces)
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.filterwarnings("ignore:degree 1 on warped:unda.AccuracyWarning")
+def test_layers_of_warped_cells_on_cuda_are_those_of_the_cpu():
+    """Profiles by node and derivatives along all three lines; the tolerance: above."""
+    states = []
+    for device in ("cpu", "cuda"):
+        sim = unda.DG(
+            warped_layer(), MEDIA["elastic"], degree=1, device=device, dtype="float64",
+            boundary={"xmin": unda.CPML(f0=1.0, tag="pml"), "*": "symmetry"},
+        )  # fmt: skip
+        sim.set(vx=lambda x, y, z: np.exp(-4.0 * (x**2 + y**2)), sxy=lambda x, y, z: np.sin(3.0 * x))
+        sim.run(steps=STEPS)
+        states.append(state(sim))
+    one, other = states
+    assert np.abs(one - other).max() < 180 * 5 * STEPS * np.finfo(float).eps * np.abs(one).max()
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_profile_has_the_pass_over_layers_and_leaves_the_state_alone():
+    """Of 26 cells and 54 items, of 8 nodes: 3 states, 4 numbers a memory variable, profiles of 2 nodes."""
+    sim = run("hex", "acoustic", "cuda", steps=3)
+    found = sim.profile(runs=1)
+    assert [found[name]["launches"] for name in ("dg_layer_first", "dg_layer_next")] == [1, 4]
+    assert found["dg_layer_next"]["bytes"] == 8 * (8 * (26 * 4 * 3 + 54 * 2 * 4) + 54 * 4 * 2 + 26 * (9 + 2))
+    assert found["dg_layer_next"]["flops"] == 8 * 54 * 2 * (2 * 2 + 9)
+    sim.run(steps=1)
+    assert state(sim).tobytes() == state(run("hex", "acoustic", "cuda", steps=4)).tobytes()
+
+
 @pytest.mark.gpu_or_stand_in
 def test_layers_on_two_devices_have_the_bits_of_one():
     one, two = (state(run("hex", "acoustic", device, cells=2)) for device in ("cuda", ["cuda:0"] * 2))
