@@ -114,10 +114,14 @@ def cells_of(mesh: Any, region: Any) -> np.ndarray:
     return np.asarray(region_of(whole, "", region).cells)
 
 
-def nodes_of(grid: Any, region: Any) -> int:
-    """Return how many nodes of a grid a region has; fields beside nodes may have one less an axis."""
+def nodes_of(grid: Any, region: Any, width: int = 1) -> int:
+    """Return how many nodes of a grid a region has; fields beside nodes may have one less an axis.
+
+    On CUDA devices rows along z are filled up to `width` nodes, to as many again where they begin in between.
+    """
     whole = SimpleNamespace(grid=grid, _axes=lambda _: list(grid.axes()), ranks=None)
-    return int(np.prod(region_of(whole, "nodes", region).shape))
+    *across, row = region_of(whole, "nodes", region).shape
+    return int(np.prod(across)) * ((row + width - 1) // width * width)
 
 
 def shared_nodes_of(mesh: Any, degree: int, region: Any, device: str) -> int:
