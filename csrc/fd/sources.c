@@ -2,8 +2,10 @@
  * the products of the rows (row.c) that a receiver of the fields that it drives would have, over the nodes'
  * volumes (half at rigid sides). So weights beyond a side go to the image, near a free or fixed side of an
  * elastic medium a source drives the values that a receiver there would use, and reciprocity is exact. The
- * weights of the nodes are multiplied out when they are needed: terms.c. */
+ * weights of the nodes are multiplied out when they are needed: plane_pairs.c. */
 #include "fd.h"
+
+#include "../base/parallel.h"
 #include "staggered/staggered.h"
 
 #include <math.h>
@@ -151,7 +153,7 @@ static int64_t find_reach(const struct fd *fd, const struct fd_product *p, struc
             }
         r->num[a] = num;
         for (int i = 0; i < r->num[a] && fd->field[p->field].half[a]; i++)
-            r->node[a][num++] = (int32_t)((r->node[a][i] + 1) % fd->axis[a].total);
+            r->node[a][num++] = r->node[a][i] + 1 < fd->axis[a].total ? r->node[a][i] + 1 : 0;
         r->all[a] = num;
     }
     return (int64_t)r->all[0] * r->all[1] * r->all[2];
@@ -176,6 +178,25 @@ static bool is_same(const struct fd *fd)
     for (int which = 0; which < fd->num_material; which++)
         same = same && !fd->varies[which];
     return same;
+}
+
+/* The same of a tap whose nodes all have one gain, by operations in the same order. */
+CLONES static int64_t multiply_alike(const struct fd *fd, const struct reach *r, double volume, double gain,
+                                     struct fd_pair *pair)
+{
+    int64_t num = 0;
+    for (int i = 0; i < r->num[0]; i++)
+        for (int j = 0; j < r->num[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
+            double line = r->weight[0][i] * r->weight[1][j], weight[POINT_WIDTH];
+            for (int k = 0; k < POINT_WIDTH; k++)
+                weight[k] = line * (k < r->num[2] ? r->weight[2][k] : 0) / volume * gain;
+            for (int k = 0; k < r->num[2]; k++) {
+                pair[num] = (struct fd_pair){row + r->node[2][k], weight[k]};
+                num += weight[k] != 0;
+            }
+        }
+    return num;
 }
 
 /* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach, unless they
@@ -203,6 +224,13 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
         int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
         free[a][at] = at < r->num[a] && fd_free_node(&fd->axis[a], r->node[a][at]) ? 1 << a : 0;
     }
+    bool alike = same;
+    for (int i = 0; i < 3 * POINT_WIDTH && alike; i++)
+        alike = free[i / POINT_WIDTH][i % POINT_WIDTH] == 0;
+    if (alike)
+        return multiply_alike(
+            fd, r, volume, fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates, 0),
+            pair);
     for (int i = 0; i < r->num[0]; i++)
         for (int j = 0; j < r->num[1]; j++) {
             int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
