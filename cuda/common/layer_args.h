@@ -47,17 +47,17 @@ struct dg_layer_args {
     void *psi;     /* [item][NUM_TRACE][node] memory variables */
     void *psi_r;   /* what r is of them */
     const void *psi_r1;
-    const void *gradient; /* [cell][9][node], or [cell][9]: grad r_j, rows j [1/m] */
-    const void *coef;     /* [cell][NUM_COEF][node], or [cell][NUM_COEF] */
-    const void *profile;  /* [item][LAYER_NUMBER][node]; CUDA: [..][profile_nodes] */
-    const void *face;     /* of tetrahedra [cell][NUM_FACE][FACE_NUMBER] */
+    const void *gradient;  /* [cell][9][node], or [cell][9]: grad r_j, rows j [1/m] */
+    const void *coef;      /* [cell][NUM_COEF][node], or [cell][NUM_COEF] */
+    const void *profile;   /* [item][LAYER_NUMBER][node]; CUDA: [..][profile_nodes] */
+    const void *face;      /* of tetrahedra [cell][NUM_FACE][FACE_NUMBER] */
     const void *face_coef; /* of tetrahedra, of a unit normal: [cell][NUM_FACE][NFP or 1][NUM_FACE_COEF] */
-    const int *elem;      /* [cell] */
-    const int *first;     /* [cell + 1]: its items */
-    const int *axis;      /* [item]; CUDA: LAYER_ITEM */
-    const int *block;     /* CUDA, tetrahedra: the first cell of each block */
-    const int *neighbor;  /* [elem][NUM_FACE] */
-    const int *face_node; /* [NUM_SIDE][NFP] */
+    const int *elem;       /* [cell] */
+    const int *first;      /* [cell + 1]: its items */
+    const int *axis;       /* [item]; CUDA: LAYER_ITEM */
+    const int *block;      /* CUDA, tetrahedra: the first cell of each block */
+    const int *neighbor;   /* [elem][NUM_FACE] */
+    const int *face_node;  /* [NUM_SIDE][NFP] */
     const void
         *matrix; /* derivatives, then lift: of tetrahedra [3][column][row], [NUM_FACE][NFP][row]; of lines
                              [row][column], 1 / the weight of an end */
@@ -66,7 +66,8 @@ struct dg_layer_args {
     long long num_total;         /* elements of a state */
     double a, b, dt, c0, c1, c2; /* as in dg_args */
     int pitch, update;
-    int gradient_nodes, coef_nodes, face_nodes; /* 0 where all nodes of a cell or face have the same, else 1 */
+    int gradient_nodes, coef_nodes,
+        face_nodes;    /* 0 where all nodes of a cell or face have the same, else 1 */
     int profile_nodes; /* CUDA: 1; of lines their nodes, where the depth changes along one alone; or all */
 };
 SIZE_IS(dg_layer_args, 248);
