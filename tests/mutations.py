@@ -323,7 +323,7 @@ MUTATIONS = [
     ("csrc/dg/cpu_layer_faces.inc.h", "FN(frame_add)(frame, -1, z, acc);", ";"),
     ("csrc/dg/cpu_layer_faces.inc.h", "fix[f] *= face->row[FACE_LENGTH];", ";"),
     ("csrc/dg/layer_faces.c", "? FACE_MEAN : FACE_SPLIT;", "? FACE_MEAN : FACE_AXIS;"),
-    ("cuda/dg/stretch.h", "FN(face_flux)(from, to, frame, face_coef, size, z);", "FN(face_flux)(from, to, frame, face_coef, 1, z);"),
+    ("cuda/dg/stretch.h", "frame, face_coef, size, z);", "frame, face_coef, 1, z);"),
     ("cuda/dg/stretch.h", "acc[i] = z[GRAD_DIV + i];", "acc[i] = -z[GRAD_DIV + i];"),
     ("cuda/dg/layer.h", "profile[LAYER_GAIN] * slope[i]", "profile[LAYER_LESS] * slope[i]"),
     ("cuda/dg/layer.h", "(REAL)(a.dt / a.a)", "(REAL)a.dt"),
