@@ -26,10 +26,14 @@ WIDTH, COLORS, BYTES = 1000, 64, 130_000
 
 
 def made_from(path):
-    """Return a digest of the code of an example, without comments and its docstring."""
-    tree = ast.parse(path.read_text())
-    tree.body = tree.body[1:]
-    return f"sha256 {hashlib.sha256(ast.dump(tree).encode()).hexdigest()}"
+    """Return a digest of the lines of an example's code, without its docstring and lines of comments.
+
+    Not of its syntax tree, which has other texts in other versions of Python.
+    """
+    text = path.read_text()
+    lines = text.split("\n")[ast.parse(text).body[0].end_lineno :]
+    code = "\n".join(one.rstrip() for one in lines if one.strip() and not one.lstrip().startswith("#"))
+    return f"sha256 {hashlib.sha256(code.encode()).hexdigest()}"
 
 
 def stored(path):
