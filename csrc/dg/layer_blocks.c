@@ -45,9 +45,10 @@ static struct layer_blocks of_tet(const struct dg *dg, int real_bytes)
     const struct space *space = &dg->space;
     int num = space->num_node, trace = dg->physics->num_trace, field = dg->physics->num_field;
     int least = trace * real_bytes > 32 ? 128 : 256, columns = real_bytes == 4 ? 8 : 4;
-    int groups = num < least ? least / num : 1, ends = space->num_face * space->num_face_node;
-    struct layer_blocks p = {.threads = round_up(groups * num, 32),
-                             .cols = trace >= columns ? 1 : columns / trace};
+    int cols = trace >= columns ? 1 : columns / trace,
+        fewest = (3 + cols - 1) / cols; /* a cell has up to three items */
+    int groups = least / num > fewest ? least / num : fewest, ends = space->num_face * space->num_face_node;
+    struct layer_blocks p = {.threads = round_up(groups * num, 32), .cols = cols};
     p.items = groups * p.cols;
     p.min_blocks = min_blocks(p.threads, least == 128 ? 168 : real_bytes == 4 ? 80 : 128);
     int64_t pitch = odd_quads(p.items * trace), fix_pitch = odd_quads(p.items * field);

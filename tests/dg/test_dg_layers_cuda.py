@@ -98,9 +98,19 @@ def test_a_profile_has_the_pass_over_layers_and_leaves_the_state_alone():
 
 
 @pytest.mark.gpu_or_stand_in
-def test_layers_on_two_devices_have_the_bits_of_one():
-    one, two = (state(run("hex", "acoustic", device, cells=2)) for device in ("cuda", ["cuda:0"] * 2))
+@pytest.mark.parametrize("shape", ["hex", pytest.param("tet", marks=pytest.mark.slow)])
+def test_layers_on_two_devices_have_the_bits_of_one(shape):
+    one, two = (state(run(shape, "acoustic", device, cells=2)) for device in ("cuda", ["cuda:0"] * 2))
     assert one.tobytes() == two.tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(("shape", "physics", "degree"), [("tet", "acoustic", 8), ("hex", "elastic", 9)])
+def test_a_block_has_room_for_three_items_of_a_cell_of_a_high_degree(shape, physics, degree):
+    """Tolerance: sums of at most 3 x 165 x 2, or 3 x 10 x 6, products, 5 stages a step."""
+    one, other = (state(run(shape, physics, device, degree=degree, steps=3)) for device in ("cpu", "cuda"))
+    assert np.abs(one - other).max() < 990 * 5 * 3 * np.finfo(float).eps * np.abs(one).max()
 
 
 @pytest.mark.gpu_or_stand_in
