@@ -343,7 +343,7 @@ MUTATIONS = [
     ("cuda/dg/layer.h", "(REAL)(a.dt / a.a)", "(REAL)a.dt"),
     ("cuda/dg/layer.h", "q[f] + (REAL)a.b * from.r[f]", "q[f]"),
     ("cuda/dg/layer_hex.cu", "if (item + 1 < last)", "if (0)"),
-    ("cuda/dg/layer_hex.cu", "2 * j + (along(j, n) > 0)", "2 * j"),
+    ("cuda/dg/layer_hex.cu", "face = 2 * j + last", "face = 2 * j"),
     ("csrc/dg/layer_items.c", "lines |= 1 << j", "lines = 1 << j"),
     ("csrc/dg/layer_items.c", "n / step % line * step", "0"),
     ("cuda/dg/layer_tet.cu", "frame_add(frame, -1, z, acc);", ";"),

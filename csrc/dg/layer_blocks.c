@@ -19,16 +19,15 @@ static int min_blocks(int threads, int registers)
 
 static struct layer_blocks of_hex(const struct dg *dg, int line, int real_bytes)
 {
-    enum { THREADS = 128 };
     int num = dg->space.num_node, wide = dg->physics->num_trace * real_bytes; /* bytes of a node's traces */
-    struct layer_blocks p = {.cells = num < THREADS ? THREADS / num : 1};
-    int nodes = p.cells * num, own = (nodes + THREADS - 1) / THREADS;
+    int least = real_bytes == 4 ? 256 : 128, most = real_bytes == 4 ? 384 : 128;
+    struct layer_blocks p = {.cells = num < least ? least / num : 1};
+    int nodes = p.cells * num, own = (nodes + most - 1) / most;
     p.threads = round_up((nodes + own - 1) / own, 32);
-    p.min_blocks = min_blocks(p.threads, wide <= 8    ? 64
-                                         : wide <= 16 ? 80
-                                         : wide <= 24 ? 96
-                                         : wide <= 32 ? 128
-                                                      : 168);
+    if (real_bytes == 4) /* as many blocks as there can be with few spills */
+        p.min_blocks = min_blocks(p.threads, wide <= 8 ? 48 : 80);
+    else
+        p.min_blocks = min_blocks(p.threads, wide <= 16 ? 96 : 168);
     p.shared_reals = line * line + 1 + (int64_t)nodes * dg->physics->num_field;
     return p;
 }
@@ -45,11 +44,14 @@ static struct layer_blocks of_tet(const struct dg *dg, int real_bytes)
     const struct space *space = &dg->space;
     int num = space->num_node, trace = dg->physics->num_trace, field = dg->physics->num_field;
     int least = trace * real_bytes > 32 ? 128 : 256, columns = real_bytes == 4 ? 8 : 4;
-    int groups = num < least ? least / num : 1, ends = space->num_face * space->num_face_node;
-    struct layer_blocks p = {.threads = round_up(groups * num, 32),
-                             .cols = trace >= columns ? 1 : columns / trace};
+    int cols = trace >= columns ? 1 : columns / trace,
+        fewest = (3 + cols - 1) / cols; /* a cell has up to three items */
+    int groups = least / num > fewest ? least / num : fewest, ends = space->num_face * space->num_face_node;
+    struct layer_blocks p = {.threads = round_up(groups * num, 32), .cols = cols};
     p.items = groups * p.cols;
-    p.min_blocks = min_blocks(p.threads, least == 128 ? 168 : real_bytes == 4 ? 80 : 128);
+    p.min_blocks = min_blocks(p.threads, least == 128                           ? 168
+                                         : real_bytes == 8 || cols * field > 12 ? 128
+                                                                                : 80);
     int64_t pitch = odd_quads(p.items * trace), fix_pitch = odd_quads(p.items * field);
     int64_t in = pitch * (num + ends) + fix_pitch * ends, out = 2 * (int64_t)p.items * field * num;
     p.shared_words = 3 * (int64_t)p.items;

@@ -4,7 +4,7 @@
  * of which only those count along which the layer's coordinate changes: in cells that layers add, one for each axis. A node at
  * the end of a line loads the one beyond it and lifts the jump, which changes that node alone. Blocks wait once.
  * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; more at the ends of lines, mostly from L2.
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, CELLS. Dynamic shared memory: struct room. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, SHARED_BYTES, CELLS. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(SPACE) || !defined(THREADS) ||       \
     !defined(CELLS)
 #error "layer_hex.cu needs REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, CELLS"
@@ -15,9 +15,7 @@
 enum {
     LINE = DEGREE + 1,
     NUM_MATRIX = LINE * LINE + 1, /* the derivative along a line, 1 / the weight of an end */
-    OWN = (CELLS * NP + THREADS - 1) / THREADS,
-    EARLY =
-        NUM_FIELD * sizeof(REAL) <= 24 /* registers are there for a neighbour's node while the block waits */
+    OWN = (CELLS * NP + THREADS - 1) / THREADS
 };
 
 struct room {
@@ -25,84 +23,30 @@ struct room {
 };
 static_assert(sizeof(room) <= SHARED_BYTES, "room for the block's shared memory");
 
-/* Where node n is along r_j. */
-static __device__ __forceinline__ int along(int j, int n)
+/* The trace beyond the end of a line along r_j, at node n of a cell: face 2 j, or 2 j + 1 for a last node. */
+static __device__ __forceinline__ void beyond(const dg_layer_args &a, long long cell, long long elem,
+                                              int axis, int j, bool last, int n, const REAL *in, REAL *out)
 {
-    return j == 0 ? n % LINE : j == 1 ? n / LINE % LINE : n / NFP;
-}
-
-/* What lies beyond a node at the end of a line: a neighbour's state there, or a boundary, neighbor < 0. */
-struct beyond {
-    int neighbor;
-    REAL q[NUM_FIELD];
-};
-
-/* The node of a neighbour's side that lies on node m of a face. */
-static __device__ __forceinline__ int node_of(const dg_layer_args &a, int side, int m)
-{
-    if (side >= NUM_FACE)
-        return __ldg(a.face_node + side * NFP + m);
-    int one = m % LINE, other = m / LINE, end = side % 2 * (LINE - 1);
-    return side / 2 == 0   ? end + LINE * one + NFP * other
-           : side / 2 == 1 ? one + LINE * end + NFP * other
-                           : one + LINE * other + NFP * end;
-}
-
-/* Of node n at the first or last place of a line along r_j: face 2 j or 2 j + 1. */
-static __device__ __forceinline__ void load_beyond(const dg_layer_args &a, long long elem, int j, int n,
-                                                   beyond &at)
-{
+    int face = 2 * j + last, neighbor = __ldg(a.neighbor + NUM_FACE * elem + face);
+    if (neighbor < 0) {
+        REAL normal[3];
+        for (int i = 0; i < 3; i++) {
+            REAL g = gradient_at(a, cell, 3 * j + i, n);
+            normal[i] = last ? g : -g;
+        }
+        axis_reflect(-1 - neighbor, in, normal, out);
+        return;
+    }
     int m = j == 0 ? n / LINE : j == 1 ? n % LINE + n / NFP * LINE : n % NFP;
-    at.neighbor = __ldg(a.neighbor + NUM_FACE * elem + 2 * j + (along(j, n) > 0));
-    if (at.neighbor < 0)
-        return;
-    int other = node_of(a, NEIGHBOR_SIDE(at.neighbor), m);
-    load_node<NUM_FIELD>(at.q, (const REAL *)a.q, a.num_total * NP,
-                         place_of(NEIGHBOR_ELEM(at.neighbor), other));
-}
-
-/* Its trace across an axis; in: of the node itself. */
-static __device__ __forceinline__ void trace_beyond(const dg_layer_args &a, long long cell, int axis, int j,
-                                                    int n, const beyond &at, const REAL *in, REAL *out)
-{
-    if (at.neighbor >= 0) {
-        REAL frame[NUM_FRAME];
-        axis_frame(axis, frame);
-        trace(at.q, frame, out);
-        return;
-    }
-    REAL normal[3];
-    for (int i = 0; i < 3; i++) {
-        REAL g = gradient_at(a, cell, 3 * j + i, n);
-        normal[i] = along(j, n) ? g : -g;
-    }
-    axis_reflect(-1 - at.neighbor, in, normal, out);
-}
-
-/* What an item needs from memory at a node, asked for early: the end is that of its first line, if EARLY. */
-struct ahead {
-    int kind;
-    memory old;
-    beyond end;
-};
-
-template <int PASS>
-static __device__ __forceinline__ void look_ahead(const dg_layer_args &a, long long item, long long elem,
-                                                  int n, ahead &to)
-{
-    to.kind = __ldg(a.axis + item);
-    load_memory<PASS>(a, item, n, to.old);
-    int lines = LAYER_LINES(to.kind), j = lines & 1 ? 0 : lines & 2 ? 1 : 2, at = along(j, n);
-    if (EARLY && (at == 0 || at == LINE - 1))
-        load_beyond(a, elem, j, n, to.end);
+    int other = __ldg(a.face_node + NEIGHBOR_SIDE(neighbor) * NFP + m);
+    load_trace(a, axis, NEIGHBOR_ELEM(neighbor), other, out);
 }
 
 /* The derivatives of the traces along an item's axis at node n, with the central flux. */
 static __device__ __forceinline__ void slope_of(const dg_layer_args &a, const room &s, int tile,
-                                                long long cell, long long elem, ahead &has, int n,
-                                                REAL *slope)
+                                                long long cell, long long elem, int kind, int n, REAL *slope)
 {
-    int axis = LAYER_AXIS(has.kind), lines = LAYER_LINES(has.kind);
+    int axis = LAYER_AXIS(kind);
     const REAL *w[NUM_TRACE];
 #pragma unroll
     for (int i = 0; i < NUM_TRACE; i++) {
@@ -112,9 +56,9 @@ static __device__ __forceinline__ void slope_of(const dg_layer_args &a, const ro
 #pragma unroll
     for (int j = 0; j < 3; j++) {
         const int step = j == 0 ? 1 : j == 1 ? LINE : LINE * LINE;
-        if (!(lines >> j & 1))
+        if (!(LAYER_LINES(kind) >> j & 1))
             continue;
-        int at = along(j, n);
+        int at = n / step % LINE;
         REAL sum[NUM_TRACE], g = gradient_at(a, cell, 3 * j + axis, n);
 #pragma unroll
         for (int i = 0; i < NUM_TRACE; i++)
@@ -125,15 +69,7 @@ static __device__ __forceinline__ void slope_of(const dg_layer_args &a, const ro
 #pragma unroll
             for (int i = 0; i < NUM_TRACE; i++)
                 in[i] = *w[i];
-            if constexpr (EARLY) {
-                if (lines & ((1 << j) - 1)) /* else it is there */
-                    load_beyond(a, elem, j, n, has.end);
-                trace_beyond(a, cell, axis, j, n, has.end, in, out);
-            } else {
-                beyond end;
-                load_beyond(a, elem, j, n, end);
-                trace_beyond(a, cell, axis, j, n, end, in, out);
-            }
+            beyond(a, cell, elem, axis, j, at > 0, n, in, out);
 #pragma unroll
             for (int i = 0; i < NUM_TRACE; i++)
                 sum[i] = half * (out[i] - in[i]);
@@ -154,7 +90,9 @@ static __device__ __forceinline__ void slope_of(const dg_layer_args &a, const ro
 /* Where node n has its profile. */
 static __device__ __forceinline__ int profile_place(const dg_layer_args &a, int kind, int n)
 {
-    return a.profile_nodes == NP ? n : along(LAYER_ALONG(kind), n);
+    int j = LAYER_ALONG(kind);
+    int at = j == 0 ? n % LINE : j == 1 ? n / LINE % LINE : n / NFP;
+    return a.profile_nodes == NP ? n : at;
 }
 
 template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_args &a)
@@ -183,10 +121,10 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
         int item = __ldg(a.first + cell), last = __ldg(a.first + cell + 1);
         REAL coef[NUM_COEF];
         gathered<PASS> sum;
-        ahead has;
+        memory old;
         if (mine) { /* loads in flight while the block waits */
+            load_memory<PASS>(a, item, n, old);
             begin_rates(a, place, sum);
-            look_ahead<PASS>(a, item, elem, n, has);
             load_coefficients(a, cell, n, coef);
         }
         if (own == 0)
@@ -195,14 +133,14 @@ template <int PASS> static __device__ __forceinline__ void pass(const dg_layer_a
             continue;
 #pragma unroll 1
         for (; item < last; item++) {
-            int axis = LAYER_AXIS(has.kind);
+            int kind = __ldg(a.axis + item);
             REAL profile[LAYER_NUMBER], slope[NUM_TRACE], z[NUM_TRACE], rates[NUM_FIELD];
-            load_profile(a, item, profile_place(a, has.kind, n), profile);
-            slope_of(a, s, tile, cell, elem, has, n, slope);
-            advance_memory<PASS>(a, item, n, profile, has.old, slope, z);
+            load_profile(a, item, profile_place(a, kind, n), profile);
+            slope_of(a, s, tile, cell, elem, kind, n, slope);
+            advance_memory<PASS>(a, item, n, profile, old, slope, z);
             if (item + 1 < last)
-                look_ahead<PASS>(a, item + 1, elem, n, has);
-            axis_rates(axis, z, coef, rates);
+                load_memory<PASS>(a, item + 1, n, old);
+            axis_rates(LAYER_AXIS(kind), z, coef, rates);
 #pragma unroll
             for (int f = 0; f < NUM_FIELD; f++)
                 add_rate(a, f, rates[f] - profile[LAYER_FADE] * s.q[tile][f][n], sum);

@@ -6,7 +6,7 @@
  * a node of their cell is summed in shared memory, in the order of the items.
  * Bytes per node, float32, LSRK: 12 NUM_FIELD, and 16 NUM_TRACE an axis; NFP nodes of each neighbour, mostly from L2.
  * Flops per node and axis: NUM_TRACE (6 NP + 2 NUM_FACE NFP).
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, ITEMS, COLS. Dynamic shared memory: struct room. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, MIN_BLOCKS, SHARED_BYTES, ITEMS, COLS. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(SPACE) || !defined(THREADS) ||       \
     !defined(ITEMS) || !defined(COLS)
 #error "layer_tet.cu needs REAL, DEGREE, PHYSICS, SPACE, LAYOUT, THREADS, ITEMS, COLS"

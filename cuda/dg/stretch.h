@@ -100,10 +100,10 @@ DEVICE void FN(face_frame)(const REAL *face, VAL *frame)
 DEVICE void FN(face_flux)(const VAL *in, const VAL *out, const VAL *frame, const VAL *face_coef, REAL upwind,
                           VAL *z)
 {
-    VAL zero = {0}, lift_coef[NUM_LIFT_COEF], y[NUM_JUMP];
+    VAL zero = {0}, lift_coef[NUM_LIFT_COEF], s[NUM_JUMP];
     FN(lift_coefficients)(frame, face_coef, lift_coef);
-    FN(jump)(in, out, frame, face_coef, zero + upwind, y);
-    FN(lifted)(y, lift_coef, z);
+    FN(jump)(in, out, frame, face_coef, zero + upwind, s);
+    FN(lifted)(s, lift_coef, z);
 }
 
 /* The same of axis i in the frame sign e_i, from traces w_i; n_i = sign size. */
