@@ -408,9 +408,9 @@ struct fd_plane_materials {
 };
 int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
                         const struct fd_plane_materials *materials, struct fd_pair *pair);
-/* At most how many nodes of plane x a source reaches; then the nodes whose materials count for these, some
- * one after the other at a time. */
-int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x);
+/* Adds at most how many nodes of each plane x a source reaches to count[x]; the nodes whose materials count for those
+ * of a plane, some one after the other at a time. */
+void fd_source_count(const struct fd *fd, int f, const struct fd_source *source, int64_t *count);
 void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
                              void (*take)(void *of, int64_t node, int64_t num), void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);

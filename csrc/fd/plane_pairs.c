@@ -63,16 +63,14 @@ static unda_status list_planes(const unda_solver *s, int f, void **owner, struct
     return UNDA_OK;
 }
 
-static unda_status make_room(const unda_solver *s, int f, int32_t threads, void **owner, struct fd_reached *r)
+static unda_status make_room(const unda_solver *s, int f, void **owner, struct fd_reached *r)
 {
     const struct fd *fd = fd_tables(s);
     int64_t num_x = fd->axis[0].total, plane = fd->axis[1].total * fd->axis[2].total;
     TRY(array_own(owner, &r->term, num_x + 1, sizeof *r->term, "sources"));
     TRY(array_own(owner, &r->node, num_x + 1, sizeof *r->node, "sources"));
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (int64_t x = 0; x < num_x; x++)
-        for (int64_t i = r->first[x]; i < r->first[x + 1]; i++)
-            r->term[x + 1] += fd_source_reach(fd, f, fd_source(s, r->source[i]), x);
+    for (int32_t i = 0; i < s->num_source; i++)
+        fd_source_count(fd, f, fd_source(s, i), r->term + 1);
     for (int64_t x = 0; x < num_x; x++) {
         int64_t num = r->term[x + 1], sources = r->first[x + 1] - r->first[x];
         r->term[x + 1] += r->term[x];
@@ -87,7 +85,7 @@ unda_status fd_reached_new(const unda_solver *s, int f, void **owner, struct fd_
 {
     *r = (struct fd_reached){0};
     TRY(list_planes(s, f, owner, r));
-    return make_room(s, f, parallel_few(s->options.threads), owner, r);
+    return make_room(s, f, owner, r);
 }
 
 /* ---- materials ---- */

@@ -401,18 +401,20 @@ static int64_t num_weight(const double *weight)
     return num;
 }
 
-int64_t fd_source_reach(const struct fd *fd, int f, const struct fd_source *source, int64_t x)
+void fd_source_count(const struct fd *fd, int f, const struct fd_source *source, int64_t *count)
 {
-    int64_t num = 0;
-    if (source->pair)
-        return pairs_in(fd, f, source, x).num;
+    int64_t plane = fd->axis[1].total * fd->axis[2].total;
     for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+        if (source->pair) {
+            count[source->pair[n].node / plane]++;
+            continue;
+        }
         const struct fd_product *p = &source->tap[n].product;
+        int64_t num = num_weight(p->weight[1]) * num_weight(p->weight[2]);
         for (int i = 0; i < POINT_WIDTH; i++)
-            if (p->weight[0][i] != 0 && p->node[0][i] == x)
-                num += num_weight(p->weight[1]) * num_weight(p->weight[2]);
+            if (p->weight[0][i] != 0)
+                count[p->node[0][i]] += num;
     }
-    return num;
 }
 
 /* Nodes one after the other along z, and the next one of a field half a cell on. */
@@ -555,12 +557,51 @@ static unda_status new_nodes(unda_solver *s, void **out, const unda_source *give
     return UNDA_OK;
 }
 
+/* The most that a source of one tap adds to a node where all have one gain: the largest weights give it, to the bit, since
+ * rounding keeps the order of numbers. false: they do not. */
+static bool find_most(const struct fd *fd, int f, const struct fd_source *source, double *most)
+{
+    const double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    const struct fd_tap *tap = &source->tap[source->first[f]];
+    double largest[3] = {0};
+    fd_corners material = {{0}};
+    if (source->pair || source->first[f + 1] - source->first[f] != 1 || !is_same(fd))
+        return false;
+    for (int i = 0; i < 3 * POINT_WIDTH; i++) {
+        int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
+        if (tap->product.weight[a][at] != 0 && fd_free_node(&fd->axis[a], tap->product.node[a][at]))
+            return false;
+        largest[a] = fmax(largest[a], fabs(tap->product.weight[a][at]));
+    }
+    for (int i = 0; i < 8 * fd->num_material; i++)
+        material[i % 8][i / 8] = fd->material_first[i / 8];
+    double gain = fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates, 0);
+    *most = largest[0] * largest[1] * largest[2] / volume * fabs(gain);
+    return true;
+}
+
+/* What sources add to field f at most. */
+static unda_status check_field(unda_solver *s, int f, int64_t num, void **sources)
+{
+    const struct fd *fd = fd_tables(s);
+    SCRATCH void **rest = NULL;
+    int64_t num_rest = 0;
+    TRY(array_try(&rest, num, sizeof *rest, "sources"));
+    for (int64_t i = 0; i < num; i++) {
+        struct fd_pair largest = {0};
+        if (!find_most(fd, f, sources[i], &largest.weight))
+            rest[num_rest++] = sources[i];
+        else if (largest.weight > 0)
+            TRY(take_most(&(struct given){fd, sources}, i, 1, &largest));
+    }
+    return fd_source_pairs(s, f, num_rest, rest, take_most, &(struct given){fd, rest});
+}
+
 static unda_status check_sources(unda_solver *s, void **sources, const unda_source *given)
 {
-    struct given all = {fd_tables(s), sources};
     int64_t num = source_count(given);
-    for (int f = 0; f < all.fd->num_field; f++)
-        TRY(fd_source_pairs(s, f, num, sources, take_most, &all));
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        TRY(check_field(s, f, num, sources));
     for (int64_t i = 0; i < num; i++) {
         const double *x = given->places + 3 * i;
         const struct fd_source *source = sources[i];

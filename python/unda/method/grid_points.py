@@ -68,17 +68,11 @@ class GridPoints(Points):
         places = self._inside(points, "source")
         index = np.rint(self._grid.locate(places)).astype(int)
         nodes = np.ravel_multi_index(tuple(index.T), self._grid.shape).tolist()
-        known: dict[int, list[float]] = {}  # of arrays, whose points have the same
-
-        def rates(source: Source, node: int) -> list[float]:
-            point = source.at_point(self.medium.physics)
-            if point is source:
-                return self._scheme.rates(source, node, self._material)
-            if id(source) not in known:
-                known[id(source)] = self._scheme.rates(point, node, self._material)
-            return known[id(source)]
-
-        given = np.array([rates(*one) for one in zip(owners, nodes, strict=True)]) * shares[:, None]
+        rates: list[list[float]] = []
+        for source in sources:  # the points of an array have the same
+            one = self._scheme.rates(source.at_point(self.medium.physics), nodes[len(rates)], self._material)
+            rates.extend([one] * len(source.shares()))
+        given = np.array(rates) * shares[:, None]
         first = np.arange(len(owners) + 1, dtype=np.int64)
         self._same("sources", places, given)
         return {
