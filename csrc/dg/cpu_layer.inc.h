@@ -56,9 +56,12 @@ INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args 
 #else
             const VEC *d = (const VEC *)a->matrix + (int64_t)j * num_node * num_vec;
             const REAL *w = (const REAL *)(room->w + i * num_vec);
-            for (int k = 0; k < num_node; k++, d += num_vec)
-                for (int v = 0; v < num_vec; v++)
-                    sum[v] += d[v] * w[k];
+            for (int v = 0; v < num_vec; v++) {
+                VEC one = {0};
+                for (int k = 0; k < num_node; k++)
+                    one += d[k * num_vec + v] * w[k];
+                sum[v] = one;
+            }
 #endif
             for (int v = 0; v < num_vec; v++)
                 slope[i * num_vec + v] +=

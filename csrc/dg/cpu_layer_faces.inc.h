@@ -91,17 +91,25 @@ INLINE void FN(face_jumps)(const struct FN(layer_face) * face, const int slot[3]
     }
 }
 
-/* to [count][vec] += lift of rows [count][step] of a face. */
+/* to [count][vec] += lift of rows [count][step] of a face, two rows at a time. */
 INLINE void FN(face_lift)(const struct dg_cpu *t, const struct dg_layer_args *a, int face, const VEC *rows,
                           int count, int step, VEC *to)
 {
     int num_vec = a->pitch / LANES, num = t->num_face_node;
     const VEC *lift = (const VEC *)a->matrix + (int64_t)(3 * t->num_node + face * num) * num_vec;
-    for (int i = 0; i < count; i++) {
-        const REAL *row = (const REAL *)(rows + i * step);
-        for (int m = 0; m < num; m++)
-            for (int v = 0; v < num_vec; v++)
-                to[i * num_vec + v] += lift[m * num_vec + v] * row[m];
+    for (int i = 0; i < count; i += 2) {
+        int next = i + 1 < count ? i + 1 : i;
+        const REAL *row = (const REAL *)(rows + i * step), *other = (const REAL *)(rows + next * step);
+        for (int v = 0; v < num_vec; v++) {
+            VEC one = to[i * num_vec + v], two = to[next * num_vec + v];
+            for (int m = 0; m < num; m++) {
+                VEC d = lift[m * num_vec + v];
+                one += d * row[m];
+                two += d * other[m];
+            }
+            to[i * num_vec + v] = one;
+            to[next * num_vec + v] = two;
+        }
     }
 }
 
