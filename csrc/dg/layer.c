@@ -33,9 +33,11 @@
  *
  * is positive real on any mesh, since Re(i omega s_i^2) >= 0 and Re(s_i) > 0: no mode grows. Where s_i varies it has one value
  * a cell, the mean of x^2 between the planes that bound it; varying within cells, waves grow. Eigenvalues of such layers have
- * real parts of rounding in all cases tried, with the ratio that python/unda/method/mesh_layer.py gives, of elastic waves too
- * (benchmarks/NOTES.md). Faces at oblique walls and where solid touches fluid are as on hexahedra: the flux across an axis is
- * not theirs. With the central flux of the whole problem nothing is penalized.
+ * real parts of rounding in all cases tried of acoustic and elastic waves, with the ratio that
+ * python/unda/method/mesh_layer.py gives (benchmarks/NOTES.md). Those of light do where the cells of a layer are in slabs, as
+ * those that are added: s_i is the same on both sides of all faces that are not across axis i then, and commutes with D_j.
+ * Otherwise fields that hardly change grow. Faces at oblique walls and where solid touches fluid are as on hexahedra: the flux
+ * across an axis is not theirs. With the central flux of the whole problem nothing is penalized.
  *
  * A pass after each stage reads what the stage read and adds to what it wrote; cells
  * outside layers and the stage itself are as they are without layers.

@@ -32,7 +32,14 @@ static bool is_contact(const struct dg *dg, int64_t face)
     return false;
 }
 
-/* Kind of a face of normal n; axes: of the layers that its cell is in. */
+/* Not a sponge alone. A profile is one number a cell here. */
+static bool is_stretched(const struct dg *dg, int64_t item)
+{
+    const double *profile = dg->layers.profile + item * LAYER_NUMBER * dg->space.num_node;
+    return profile[LAYER_GAIN * dg->space.num_node] > 0 || profile[LAYER_LESS * dg->space.num_node] < 0;
+}
+
+/* Kind of a face of normal n; axes: along which its cell is stretched. */
 static int kind_of(const struct dg *dg, int64_t face, const double *n, const bool axes[3])
 {
     int across = (n[0] != 0) + (n[1] != 0) + (n[2] != 0);
@@ -86,7 +93,7 @@ unda_status dg_layers_faces(struct dg *dg)
         double m[3] = {0, 0, 0}, *to = l->face + FACE_NUMBER * i;
         bool axes[3] = {false, false, false};
         for (int item = l->first[cell]; item < l->first[cell + 1]; item++)
-            axes[l->axis[item]] = true;
+            axes[l->axis[item]] = is_stretched(dg, item);
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++)
                 m[k] += dg->space.mesh->table->normal[i % num_face][j] * g[3 * j + k];

@@ -114,7 +114,7 @@ def test_noise_in_a_corner_of_layers_decays(shape, physics):
 @pytest.mark.parametrize("shape", ["hex", "tet"])
 @pytest.mark.parametrize("physics", MEDIA)
 def test_layers_do_not_grow_in_100000_steps(physics, shape):
-    sim = noisy(shape, physics, 2)
+    sim = noisy(shape, physics, {"hex": 2, "tet": 1}[shape])
     energies = [sim.energy()]
     for _ in range(20):
         sim.run(steps=5000)
@@ -159,6 +159,33 @@ def test_layers_of_tetrahedra_with_the_central_flux_are_sponges_or_warned_of(flu
     assert any("grow" in text for text in told.check().warnings) == (flux == "central")
 
 
+def test_layers_of_tetrahedra_without_slabs_are_sponges_for_light_alone():
+    def ratio(physics, by):
+        sim = layered_block(physics, ratio=None, by=by)[0]
+        assert any("slabs" in text for text in sim.check().notes) == (physics == "maxwell" and by > 0.0)
+        return sim.config["layers"]["sides"]["xmax"]["ratio"]
+
+    assert [ratio("maxwell", by) for by in (1.0, 0.0)] == [1.0, 0.02]
+    assert ratio("acoustic", 1.0) == 0.02
+    told = layered_block("maxwell", ratio=0.02)[0].check().warnings
+    assert any("light grows" in text for text in told)
+
+
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+def test_light_grows_in_a_matched_layer_of_tetrahedra_without_slabs_alone():
+    late = {}
+    for by in (1.0, 0.0):
+        sim = layered_block("maxwell", ratio=0.02, by=by, degree=2)[0]
+        rng = np.random.default_rng(0)
+        shape = sim.mesh.num_elem, sim.num_node
+        sim.set(**{name: rng.standard_normal(shape) for name in sim.fields})
+        sim.run(steps=600)
+        before = sim.energy()
+        sim.run(steps=600)
+        late[by] = sim.energy() / before
+    assert late[0.0] < 1.0 < late[1.0]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 def test_noise_beside_a_layer_of_tetrahedra_grows_with_the_central_flux_and_decays_with_upwind():
@@ -173,18 +200,19 @@ def test_noise_beside_a_layer_of_tetrahedra_grows_with_the_central_flux_and_deca
     assert late["upwind"] < 0.5 and late["central"] > 2.0
 
 
-def layered_block(physics, dtype="float64"):
-    """Tetrahedra with oblique faces, of which those at x > 0.5 are a layer of ratio 0; the same without."""
+def layered_block(physics, ratio=0.0, by=1.0, degree=1):
+    """Tetrahedra, those at x > 0.5 a layer, a vertex of which moves; the same without layer."""
     mesh = unda.box_mesh((0, 0, 0), (1.5, 1, 1), cells=(3, 2, 2), shape="tet")
     vertices = mesh.vertices.copy()
-    vertices[(vertices == 0.5)[:, 1:].all(axis=1) & (vertices[:, 0] == 1.0)] += (0.07, -0.05, 0.04)
+    inner = (vertices == 0.5)[:, 1:].all(axis=1) & (vertices[:, 0] == 1.0)
+    vertices[inner] += np.multiply(by, (0.07, -0.05, 0.04))
     faces = {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
     tags = (mesh.centroids[:, 0] > 0.5).astype(np.int32)
     moved = unda.Mesh(vertices, mesh.cells, tags=tags, tag_names={"in": 0, "pml": 1}, boundaries=faces)
     wall = {"acoustic": "free", "elastic": "fixed", "maxwell": "pec"}[physics]
-    layer = unda.CPML(tag="pml", f0=1.0, ratio=0.0)
+    layer = unda.CPML(tag="pml", f0=1.0, ratio=ratio)
     return [
-        unda.DG(moved, MEDIA[physics], degree=1, boundary=b, device="cpu", dtype=dtype)
+        unda.DG(moved, MEDIA[physics], degree=degree, boundary=b, device="cpu", dtype="float64")
         for b in ({"xmax": layer, "*": wall}, {"*": wall})
     ]
 

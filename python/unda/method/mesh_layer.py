@@ -138,12 +138,12 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     sides, made, parents = (_added if tags == {None} else _tagged)(mesh, medium, layered)
     material = medium._in_cells(mesh, degree)
     of_sides = _words_of_sides(mesh, words)
-    may_grow = mesh.shape == "tet" and given.flux == "central"
     numbers: dict[str, dict[str, float]] = {}
     reasons: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
-        numbers[side], why = _numbers(medium, one, table, side, of_sides, may_grow)
+        growth = _growth(made, medium.physics, given.flux, side, one.begin)
+        numbers[side], why = _numbers(medium, one, table, side, of_sides, growth)
         reasons |= {side: why} if why else {}
     given.mesh = made
     if made is not mesh:
@@ -295,15 +295,37 @@ def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, A
     return RATIO, ""
 
 
+def _growth(mesh: Any, physics: str, flux: str, side: str, begin: float) -> str:
+    """Say why waves grow in a CPML of a mesh's cells beyond a plane, or ""; csrc/dg/layer.c."""
+    if mesh.shape != "tet":
+        return ""
+    if flux == "central":
+        return "its cells are tetrahedra, in which waves grow with flux='central'"
+    if physics == "maxwell" and not _slabs(mesh, side, begin):
+        return "its tetrahedra are not in slabs between planes across the axis, and light grows there"
+    return ""
+
+
+def _slabs(mesh: Any, side: str, begin: float) -> bool:
+    """Say whether cells beyond a plane are between the same planes wherever they overlap along the axis."""
+    x = mesh.vertices[mesh.cells[in_layers(mesh, {side: begin})]][..., SIDES.index(side) // 2]
+    low, high = x.min(axis=1), x.max(axis=1)
+    order = np.argsort(low)
+    low, high = low[order], high[order]
+    small = 1e-6 * float((high - low).max())
+    same = np.diff(low) <= small
+    return bool(np.where(same, np.abs(np.diff(high)) <= small, high[:-1] <= low[1:] + small).all())
+
+
 def _numbers(
-    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], may_grow: bool
+    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], growth: str
 ) -> tuple[dict[str, float], str]:
     """Return the members of unda_layer, and why its ratio is not that of a CPML."""
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
     ratio, why = ratio_of(medium, table, side, words)
-    if may_grow:
-        ratio, why = 1.0, "its cells are tetrahedra, in which waves grow in a CPML with the central flux"
+    if growth:
+        ratio, why = 1.0, growth
     if one.layer.ratio is not None:
         ratio, why = one.layer.ratio, ""
     usual, kappa = (_R0_SPONGE, 1.0) if ratio == 1.0 else (_R0, one.layer.kappa)
@@ -332,10 +354,11 @@ def look(sim: Any, report: Any) -> None:
         if side in layers.reasons:
             kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
-        if sim.mesh.shape == "tet" and sim.config["flux"] == "central" and one["ratio"] < 1.0:
+        growth = _growth(sim.mesh, sim.medium.physics, sim.config["flux"], side, one["begin"])
+        if growth and one["ratio"] < 1.0:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g}, and tetrahedra with the central flux, in "
-                "which waves grow without bound in long runs; take flux='upwind', or ratio=1, a sponge"
+                f"the layer at {side} has ratio {one['ratio']:g} and {growth}: without bound in long runs; "
+                "expected ratio=1, a sponge"
             )
         if (cell := _varies(sim, side, one["begin"])) is not None:
             report.warnings.append(
