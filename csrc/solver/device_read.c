@@ -142,8 +142,7 @@ static unda_status launch(unda_solver *s, int32_t i, gpu_ptr to)
     const struct reader *reader = &s->device_reads->reader[i];
     struct device_piece *piece = &s->device_reads->piece[i];
     bool box = piece->table == READ_BOX;
-    struct gpu_shape shape = box ? box_shape(piece->args.num_axis)
-                                 : gpu_threads((piece->args.num + READ_VALUES - 1) / READ_VALUES);
+    struct gpu_shape shape = box ? box_shape(piece->args.num_axis) : gpu_threads(piece->args.num);
     piece->args.to = POINTER(to + (gpu_ptr)(piece->first * s->real_bytes));
     if (!box) {
         piece->args.row = POINTER(reader->row[piece->table]);

@@ -4,7 +4,7 @@
 
 #include "common/size.h"
 
-enum { READ_VALUES = 4 }; /* of a thread */
+enum { READ_VALUES = 4 }; /* of a thread, of boxes */
 
 struct read_args {
     const void *from; /* the field's value (0, 0, 0) */
