@@ -97,9 +97,11 @@ def prepared(device, integrator, shape="tet", **options):
 
 
 def outcome(sim, *steps):
-    for num in steps:
+    for i, num in enumerate(steps):
+        if i == 1:
+            sim.add_receivers(AT, "vx")  # so that engines list all receivers anew
         sim.step(num)
-    return np.concatenate([rec[name].ravel() for rec in sim.receivers for name in rec.fields])
+    return np.concatenate([rec[name].ravel() for rec in sim.receivers[:2] for name in rec.fields])
 
 
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])

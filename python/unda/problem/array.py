@@ -30,7 +30,8 @@ class Array(Source):
     space half of it goes to either side, so a piston of velocity u in a rigid baffle is f = 2 u.
 
     Delays are exact: f is evaluated at the times that the method needs, less the delay; nothing is rounded to
-    time steps. 100,000 points are added in a second. A step evaluates f once for each different delay.
+    time steps. 100,000 points are added in about a second, and the first step takes as long. A step
+    evaluates f once for each different delay.
 
     Parameters
     ----------
