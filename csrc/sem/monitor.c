@@ -1,8 +1,8 @@
 /* monitor.c: monitors of spectral elements: nodes of a region, each once however many cells share it. Accumulators are of
  * rows of nodes that follow one another, those that have a node of the monitor's cells. On a device they are in its own
- * numbering, and the last row ends at the last node, or up to three behind it, so that it may have nodes of the one before again; on the CPU, whose
- * state has whole rows, it goes beyond. Samples are taken within steps. Not here: accumulating (solver/cpu_monitor.c,
- * solver/cuda_monitor.c), their place in a step (order.c, cuda_step.c, cuda_team.c). */
+ * numbering, and the last row ends at the last node, or up to three behind it, so that it may have nodes of the one before
+ * again; on the CPU, whose state has whole rows, it goes beyond. Samples are taken within steps. Not here: accumulating
+ * (solver/cpu_monitor.c, solver/cuda_monitor.c), their place in a step (order.c, cuda_step.c, cuda_team.c). */
 #include "monitor.h"
 
 #include "../solver/cuda_monitor.h"
