@@ -1,5 +1,6 @@
 /* tables.c: the tables of nodal DG that both engines use, in float64: materials, faces' coefficients, counts. Not
- * here: elements and neighbours (space/), metrics of hexahedra (metric.c), the stable step (dt.c), stages (cpu_stage.inc.h, cuda.c). */
+ * here: elements and neighbours (space/), metrics of hexahedra (metric.c), the stable step (dt.c), stages
+ * (cpu_stage.inc.h, cuda.c). */
 #include "dg.h"
 
 #include "common/index.h"

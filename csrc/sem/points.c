@@ -5,9 +5,9 @@
  *
  * phi_n the basis functions: no mass matrix of the cell comes in, and at a point that cells share a force is
  * the same from each. In a fluid rho u'' = grad chi'' + f delta, so that rho u = grad chi + F delta with F'' = f,
- * and the divergence of u has a dipole: -F . grad phi_n(x) / rho. A receiver takes the interpolant of its cell, gradients for stresses and for the
- * displacement of a fluid; displacement and force, strain and moment, pressure and volume are transposes of
- * each other. */
+ * and the divergence of u has a dipole: -F . grad phi_n(x) / rho. A receiver takes the interpolant of its cell,
+ * gradients for stresses and for the displacement of a fluid; displacement and force, strain and moment, pressure
+ * and volume are transposes of each other. */
 #include "method.h"
 
 #include <math.h>

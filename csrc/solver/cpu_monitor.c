@@ -1,8 +1,11 @@
-/* cpu_monitor.c: adds a sample to the accumulators of a piece of a monitor, row by row:
- * of the field, minus it, or what is made of three fields,
- *     max <- max(max, p),  min <- min(min, p)                    in REAL *     sum <- sum + p^2,  sum <- sum + p w                        in float64, w of each frequency
- * at once, or once several samples are held.
-* A value is added to by the same operations whatever the threads and the parts. Not here: where values stand (methods). */
+/* cpu_monitor.c: adds a sample to the accumulators of a piece of a monitor, row by row: of the field, minus it, or what is
+ * made of three fields,
+ *
+ *     max <- max(max, p),  min <- min(min, p)     in REAL
+ *     sum <- sum + p^2,    sum <- sum + p w       in float64, w of each frequency
+ *
+ * at once, or once several samples are held. A value is added to by the same operations whatever the threads and the parts.
+ * Not here: where values stand (methods). */
 #include "monitor.h"
 
 #include "../cpu/precision.h"

@@ -4,9 +4,9 @@
  * along z and rows of y, each with MONITOR_VALUES values, all of whose loads are in flight at once; where `earlier` is
  * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
  * Kernel `monitor_vectors` is for those of them without images, and for rows in vectors of 16 bytes
- * (common/monitor_vectors.h), kernel `monitor_rows` for rows of nodes that stand side by side, with as many values a thread. Kernel `monitor_held`
- * adds several samples that are held. Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements
- * LAYOUT. */
+ * (common/monitor_vectors.h), kernel `monitor_rows` for rows of nodes that stand side by side, with as many values a
+ * thread. Kernel `monitor_held` adds several samples that are held.
+ * Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
 #include LAYOUT
