@@ -65,8 +65,8 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     for (int a = 1; a < 3; a++)
         for (int64_t i = 0; i < given->num[a]; i++)
             piece->place[num++] = place_of(fd, m->field, a, given->first[a] + i);
-    if (!fd_cpu(part)) { /* 64 bytes of the state, whose rows are filled up to such, are 64 of theirs */
-        int32_t width = 64 / part->real_bytes;
+    if (!fd_cpu(part)) { /* vectors of 16 bytes of the state, whose rows are filled up to such */
+        int32_t width = 16 / part->real_bytes;
         int64_t first = magnitude(piece->place[num - given->num[2]]);
         piece->pad = (int32_t)(((fd_cuda(part)->origin + first) % width + width) % width);
         piece->pitch = (int32_t)((piece->pad + given->num[2] + width - 1) / width * width);

@@ -136,8 +136,7 @@ extern "C" __global__ void __launch_bounds__(256) monitor_vectors(const __grid_c
                 const int y = y0 + r * (int)blockDim.y;
                 s[r] = {(long long)(a.first[0] + x) * a.stride[0] +
                             (long long)(a.first[1] + y) * a.stride[1] + a.first[2] - a.pad + at_z,
-                        ((long long)x * a.num_y + y) * a.pitch + at_z,
-                        y < a.num_y && at_z + WIDTH > a.pad && at_z < a.pad + a.num_z};
+                        ((long long)x * a.num_y + y) * a.pitch + at_z, y < a.num_y && at_z < a.pitch};
             }
             take_spots(a, s);
         }

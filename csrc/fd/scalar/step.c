@@ -164,8 +164,6 @@ static struct scalar_monitor monitor_args(const struct fd_later *later)
         m.first[a] = (int)place[0];
         m.num[a] = piece->num_axis[a];
     }
-    m.begin_z = m.first[2];
-    m.end_z = m.begin_z + m.num[2];
     m.first[2] -= piece->pad;
     m.num[2] = piece->pitch;
     return m;

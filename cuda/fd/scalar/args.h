@@ -27,13 +27,12 @@ struct scalar_monitor {
     void *kept;
     long long plane; /* num[1] num[2] */
     int first[3], num[3];
-    int minimum;        /* 0: maximum */
-    int two;            /* q is a sample as well as p */
-    int holds;          /* p itself is kept */
-    int begin_z, end_z; /* along z nodes of the monitor; the others of its rows are padding */
+    int minimum; /* 0: maximum */
+    int two;     /* q is a sample as well as p */
+    int holds;   /* p itself is kept */
     int unused;
 };
-SIZE_IS(scalar_monitor, 64);
+SIZE_IS(scalar_monitor, 56);
 
 /* One step: q, one level back, becomes the next level. */
 struct scalar_args {
@@ -55,7 +54,7 @@ struct scalar_args {
     struct scalar_matched matched[3];
     struct scalar_monitor monitor; /* of kernels compiled with MONITOR */
 };
-SIZE_IS(scalar_args, 1104);
+SIZE_IS(scalar_args, 1096);
 
 /* Of nodes in a list those in rows [begin, end) of y. */
 struct scalar_rows {

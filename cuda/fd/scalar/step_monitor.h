@@ -11,9 +11,9 @@ struct samples_of_row {
     DEVICE_MEMBER samples_of_row(const scalar_args &a, int row, int z, bool store) : kept{}
     {
         const scalar_monitor &m = a.monitor;
-        const int j = row - a.wall[0] - m.first[1];
-        takes = store && j >= 0 && j < m.num[1] && z + WIDTH > m.begin_z && z < m.end_z;
-        at = j * m.num[2] + z - m.first[2];
+        const int j = row - a.wall[0] - m.first[1], k = z - m.first[2];
+        takes = store && j >= 0 && j < m.num[1] && k >= 0 && k < m.num[2];
+        at = j * m.num[2] + k;
     }
     DEVICE_MEMBER bool has(const scalar_args &a, int x) const
     {

@@ -264,7 +264,7 @@ class FD(Simulation):
         options, grid_options, _, scheme, _ = fd_options(given)
         found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
         names = names_on_grid(grid, scheme)
-        width = 1 if options.device == lib.UNDA_DEVICE_CPU else (16, 8)[options.precision]  # 64 bytes
+        width = 1 if options.device == lib.UNDA_DEVICE_CPU else (4, 2)[options.precision]  # 16 bytes
         found = add_monitors(found, monitors, options, names, lambda region: nodes_of(grid, region, width))
         del grid_options  # alive until here
         return found
