@@ -24,8 +24,8 @@ static struct layer_blocks of_hex(const struct dg *dg, int line, int real_bytes)
     struct layer_blocks p = {.cells = num < least ? least / num : 1};
     int nodes = p.cells * num, own = (nodes + most - 1) / most;
     p.threads = round_up((nodes + own - 1) / own, 32);
-    if (real_bytes == 4) /* as many blocks as there can be with few spills */
-        p.min_blocks = min_blocks(p.threads, wide <= 8 ? 48 : 80);
+    if (real_bytes == 4) /* as many blocks as were measured to be fastest, with some spills */
+        p.min_blocks = min_blocks(p.threads, wide <= 8 ? 40 : 64);
     else
         p.min_blocks = min_blocks(p.threads, wide <= 16 ? 96 : 168);
     p.shared_reals = line * line + 1 + (int64_t)nodes * dg->physics->num_field;
@@ -49,9 +49,7 @@ static struct layer_blocks of_tet(const struct dg *dg, int real_bytes)
     int groups = least / num > fewest ? least / num : fewest, ends = space->num_face * space->num_face_node;
     struct layer_blocks p = {.threads = round_up(groups * num, 32), .cols = cols};
     p.items = groups * p.cols;
-    p.min_blocks = min_blocks(p.threads, least == 128                           ? 168
-                                         : real_bytes == 8 || cols * field > 12 ? 128
-                                                                                : 80);
+    p.min_blocks = min_blocks(p.threads, least == 128 ? 168 : real_bytes == 8 ? 128 : 80);
     int64_t pitch = odd_quads(p.items * trace), fix_pitch = odd_quads(p.items * field);
     int64_t in = pitch * (num + ends) + fix_pitch * ends, out = 2 * (int64_t)p.items * field * num;
     p.shared_words = 3 * (int64_t)p.items;

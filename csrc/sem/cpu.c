@@ -113,33 +113,45 @@ static void all_parts(const unda_solver *s, const struct site *sites, int64_t nu
                   counts + t * num_unknown, list);
 }
 
-/* Terms by number; they are some ascending pieces, one for each cell. */
-static void sort_floats(int32_t *number, float *value, int64_t num)
+/* A term of an unknown; number: of its site. */
+struct term {
+    int64_t number;
+    double value;
+};
+
+/* Where the numbers that ascend from `at` on end. */
+static int64_t piece_end(const struct term *term, int64_t at, int64_t num)
 {
-    for (int64_t i = 1; i < num; i++) {
-        int32_t own = number[i];
-        float kept = value[i];
-        int64_t to = i;
-        for (; to > 0 && number[to - 1] > own; to--) {
-            number[to] = number[to - 1];
-            value[to] = value[to - 1];
-        }
-        number[to] = own;
-        value[to] = kept;
-    }
+    for (at++; at < num && term[at - 1].number <= term[at].number;)
+        at++;
+    return at;
 }
-static void sort_doubles(int32_t *number, double *value, int64_t num)
+
+/* Terms by number: cells have left ascending pieces, which are merged in pairs until one is left, in either array. */
+static const struct term *merge_pieces(struct term *from, struct term *to, int64_t num)
 {
-    for (int64_t i = 1; i < num; i++) {
-        int32_t own = number[i];
-        double kept = value[i];
-        int64_t to = i;
-        for (; to > 0 && number[to - 1] > own; to--) {
-            number[to] = number[to - 1];
-            value[to] = value[to - 1];
+    while (piece_end(from, 0, num) < num) {
+        for (int64_t at = 0; at < num;) {
+            int64_t i = at, middle = piece_end(from, at, num), j = middle;
+            int64_t end = middle < num ? piece_end(from, middle, num) : num;
+            for (; at < end; at++)
+                to[at] = j == end || (i < middle && from[i].number <= from[j].number) ? from[i++] : from[j++];
         }
-        number[to] = own;
-        value[to] = kept;
+        SWAP(from, to);
+    }
+    return from;
+}
+
+/* The terms of an unknown, from `first` on, in the order of sources. term: room for twice as many. */
+static void sort_terms(const unda_solver *s, struct sem_cpu_sources *list, int64_t first, int64_t num,
+                       const int32_t *source, struct term *term)
+{
+    for (int64_t k = 0; k < num; k++)
+        term[k] = (struct term){list->source[first + k], real_get(s, list->value, first + k)};
+    const struct term *sorted = merge_pieces(term, term + num, num);
+    for (int64_t k = 0; k < num; k++) {
+        list->source[first + k] = source[sorted[k].number];
+        real_put(s, list->value, first + k, sorted[k].value);
     }
 }
 
@@ -147,20 +159,20 @@ static void sort_doubles(int32_t *number, double *value, int64_t num)
 static unda_status sort_parts(const unda_solver *s, const struct site *sites, int64_t num_site,
                               int32_t num_thread, struct sem_cpu_sources *list)
 {
+    int64_t most = 0;
     SCRATCH int32_t *source = NULL;
+    SCRATCH struct term *terms = NULL;
     TRY(array_try(&source, num_site, sizeof *source, "sources"));
     for (int64_t i = 0; i < num_site; i++)
         source[sites[i].number] = sites[i].source;
+    for (int64_t i = 0; i < list->num; i++)
+        most = list->first[i + 1] - list->first[i] > most ? list->first[i + 1] - list->first[i] : most;
+    TRY(array_try(&terms, 2 * most * num_thread, sizeof *terms, "sources"));
 #pragma omp parallel for schedule(static) num_threads(num_thread)
-    for (int64_t i = 0; i < list->num; i++) {
-        int64_t first = list->first[i], num = list->first[i + 1] - first;
-        if (s->real_bytes == 4)
-            sort_floats(list->source + first, (float *)list->value + first, num);
-        else
-            sort_doubles(list->source + first, (double *)list->value + first, num);
-        for (int64_t k = list->first[i]; k < list->first[i + 1]; k++)
-            list->source[k] = source[list->source[k]];
-    }
+    for (int32_t t = 0; t < num_thread; t++)
+        for (int64_t i = list->num * t / num_thread; i < list->num * (t + 1) / num_thread; i++)
+            sort_terms(s, list, list->first[i], list->first[i + 1] - list->first[i], source,
+                       terms + 2 * most * t);
     return UNDA_OK;
 }
 
