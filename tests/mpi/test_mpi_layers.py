@@ -84,11 +84,14 @@ mesh = unda.Mesh(base.vertices, base.cells, tags=tag(base), tag_names={"layer": 
                              for i, name in enumerate(base.boundary_names)})
 boundary = {"xmin": unda.CPML(f0=1.5, tag="layer"), "*": "rigid"}
 media = [unda.Acoustic(rho=np.where(mesh.centroids[:, 0] < x, 2.0, 1.0), c=1.0) for x in (0.0, 0.25)]
+# one process has the layer, whose cells it must compare with those of others
+part = unda.Partition(mesh, np.where(tag(mesh), 0, 1 + np.arange(mesh.num_elem) % (comm.size - 1)))
 for varies, medium in enumerate(media):
     one = unda.DG(mesh, medium, boundary=boundary, **same)
     for given in (mesh if first else None, unda.scatter(mesh, comm)):
         parted = given if isinstance(given, unda.Mesh) and hasattr(given, "ranks") else None
-        sim = unda.DG(given, medium, boundary=boundary, comm=comm, **same)
+        parts = {"partition": part} if parted is None else {}
+        sim = unda.DG(given, medium, boundary=boundary, comm=comm, **same, **parts)
         assert parted is None or sim.mesh is parted  # no cells were added
         found, want = ([w for w in each.check().warnings if "the layer at" in w] for each in (sim, one))
         assert found == want and ("medium in the layer" in str(want)) == bool(varies), found

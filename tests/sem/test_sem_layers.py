@@ -195,7 +195,7 @@ def test_layers_that_cannot_be_are_refused(boundary, expected):
 def test_a_tag_that_is_none_is_refused_at_once(kind, tag):
     with pytest.raises(ArgumentError, match=rf"tag is {tag}; expected the name or the number"):
         kind(tag=tag)
-    assert kind(tag=1).tag == 1 and kind(tag="salt").tag == "salt"
+    assert kind(tag=np.int64(1)) == kind(tag=1) and kind(tag="salt").tag == "salt"
 
 
 def test_other_methods_and_assemblies_refuse_them():

@@ -198,6 +198,7 @@ def test_monitors_are_refused_as_simulations_refuse_them():
         ({"kind": "max", "field": "q"}, "monitor of 'q': expected a field"),
         ({"kind": "max", "region": ((0, 0, 0), (1, 1, 1))}, "expected none: plans are of all nodes"),
         ({"kind": "max", "every": 0}, "every is 0"),
+        (("p", "max"), "expected a kind, or a dict"),
     ]:
         with pytest.raises(unda.ArgumentError, match=words):
             unda.plan(WATER, 100.0, **given, monitors=[one])

@@ -56,11 +56,14 @@ class MeshLayers(NamedTuple):
         Why a layer is not a CPML, by side.
     num_given : int
         Cells of the mesh as it was given, which come first; others were added.
+    varies : dict of str to int
+        The first cell whose medium is not that before the layer, by side, where there is one.
     """
 
     sides: dict[str, dict[str, float]]
     reasons: dict[str, str]
     num_given: int
+    varies: dict[str, int]
 
     def given(self) -> Any:
         """Return unda_layer[6], or NULL."""
@@ -78,7 +81,7 @@ class MeshLayers(NamedTuple):
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict."""
-        return {"sides": self.sides, "reasons": self.reasons, "num_given": self.num_given}
+        return self._asdict()
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> MeshLayers:
@@ -88,7 +91,8 @@ class MeshLayers(NamedTuple):
             for side, one in config["sides"].items()
             if side in SIDES
         }
-        return cls(sides, dict(config["reasons"]), integer("num_given", config["num_given"], 0))
+        varies = {side: integer("varies", cell, 0) for side, cell in config["varies"].items()}
+        return cls(sides, dict(config["reasons"]), integer("num_given", config["num_given"], 0), varies)
 
     def __str__(self) -> str:
         text = {f"{one['depth']:.4g} m at {side}" for side, one in self.sides.items()}
@@ -110,7 +114,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
 
     These become walls behind cells that are added to `given.mesh`, or tagged.
     """
-    given.layers = layers or MeshLayers({}, {}, 0)
+    given.layers = layers or MeshLayers({}, {}, 0, {})
     conditions = given.boundary.values() if isinstance(given.boundary, Mapping) else ()
     if not any(isinstance(one, LAYERS) for one in conditions):
         return
@@ -150,7 +154,9 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     if made is not mesh:
         given.medium = continued(medium, mesh, made, parents, degree)
         given.partition = follow(given.partition, mesh, made, parents)
-    given.layers = MeshLayers(numbers, reasons, mesh.num_elem)
+    # Cells that are added go on with what is beside.
+    varies = _varies(mesh, material, degree, sides) if made is mesh else {}
+    given.layers = MeshLayers(numbers, reasons, mesh.num_elem, varies)
     given.boundary = {name: word for name, word in words.items() if word is not None}
     for name in layered:
         there = {SIDES[i] for i in np.unique(_sides_of(mesh, name))}
@@ -367,7 +373,7 @@ def look(sim: Any, report: Any) -> None:
                 f"the layer at {side} has ratio {one['ratio']:g} and {growth}: without bound in long runs; "
                 "expected ratio=1, a sponge"
             )
-        if (cell := _varies(sim, side, one["begin"])) is not None:
+        if (cell := layers.varies.get(side)) is not None:
             report.warnings.append(
                 f"the medium in the layer at {side} is not that before it, first in cell {cell}: waves "
                 "return from there; expected one that is constant across the layer"
@@ -392,44 +398,32 @@ def _thin(sim: Any, report: Any) -> None:
         )
 
 
-def _varies(sim: Any, side: str, begin: float) -> int | None:
-    """Return the first cell of a layer whose medium is not that of the cell before the layer, or None.
+def _varies(mesh: Mesh, material: np.ndarray, degree: int, sides: Mapping[str, _Side]) -> dict[str, int]:
+    """Return the first cell of each layer whose medium is not that of the cell before the layer.
 
     Of values at nodes, the mean of the cell is compared with the linear function that fits those before.
-    Processes compare what they have on both sides.
     """
-    if sim._num_whole > sim._layers.num_given:  # added: they go on with what is beside
-        return None
-    found = _unlike(sim, SIDES.index(side), np.flatnonzero(in_layers(sim.mesh, {side: begin})))
-    if sim.ranks is None:
-        return int(found[0]) if found.size else None
-    first = sim.ranks.least(sim.mesh.global_cells[found].min(initial=sim._num_whole))
-    return int(first) if first < sim._num_whole else None
-
-
-def _unlike(sim: Any, i: int, cells: np.ndarray) -> np.ndarray:
-    """Return those of a layer's cells, side i, whose medium is not that of own cells before it."""
-    cells = cells[cells < sim._num_elem]
-    x = np.clip(sim.mesh.centroids[cells], *_box(sim))
-    x[:, i // 2] += (1e-6 if i % 2 == 0 else -1e-6) * (sim.mesh.upper[i // 2] - sim.mesh.lower[i // 2])
-    before, _ = sim.mesh.locate(x)
-    known = (before >= 0) & (before < sim._num_elem)
-    cells, before, x = cells[known], before[known], x[known]
-    one, other = (sim._material[at].mean(axis=1) for at in (cells, before))
-    by_node = sim._material.shape[1] > 1
-    if by_node:
-        values = sim._material[before]
-        nodes = sim.mesh.coordinates(sim.degree)[before]
-        middle = nodes.mean(axis=1, keepdims=True)
-        slope = np.linalg.pinv(nodes - middle) @ (values - values.mean(axis=1, keepdims=True))
-        other = other + ((x[:, None] - middle) @ slope)[:, 0]
-    room = _VARIES if by_node else 1e-6
-    return np.asarray(cells[(np.abs(one - other) > room * np.abs(other)).any(axis=1)])
-
-
-def _box(sim: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of what is no layer."""
-    lower, upper = np.array(sim.mesh.lower), np.array(sim.mesh.upper)
-    for side, one in sim._layers.sides.items():
-        (upper if side.endswith("max") else lower)["xyz".index(side[0])] = one["begin"]
-    return lower, upper
+    box = np.array([mesh.lower, mesh.upper])  # of what is no layer
+    for side, one in sides.items():
+        box[int(side.endswith("max")), SIDES.index(side) // 2] = one.begin
+    by_node = material.shape[1] > 1
+    nodes = mesh.coordinates(degree) if by_node else None
+    found = {}
+    for side, one in sides.items():
+        axis = SIDES.index(side) // 2
+        x = np.clip(mesh.centroids[one.cells], *box)
+        inside = -1e-6 if side.endswith("max") else 1e-6
+        x[:, axis] += inside * (mesh.upper[axis] - mesh.lower[axis])
+        before, _ = mesh.locate(x)
+        cells, before, x = one.cells[before >= 0], before[before >= 0], x[before >= 0]
+        own, other = (material[at].mean(axis=1) for at in (cells, before))
+        if nodes is not None:
+            middle = nodes[before].mean(axis=1, keepdims=True)
+            values = material[before] - material[before].mean(axis=1, keepdims=True)
+            slope = np.linalg.pinv(nodes[before] - middle) @ values
+            other = other + ((x[:, None] - middle) @ slope)[:, 0]
+        room = _VARIES if by_node else 1e-6
+        unlike = cells[(np.abs(own - other) > room * np.abs(other)).any(axis=1)]
+        if unlike.size:
+            found[side] = int(unlike[0])
+    return found

@@ -75,6 +75,9 @@ def listed(monitors: Any) -> list[dict[str, Any]]:
     """Return keywords of monitors, which may be words of kinds."""
     if isinstance(monitors, (str, Mapping)) or not isinstance(monitors, Sequence):
         raise ArgumentError(f"monitors is {monitors!r}, expected a list of kinds, or of keywords")
+    for one in monitors:
+        if not isinstance(one, (str, Mapping)):
+            raise ArgumentError(f"monitors has {one!r}, expected a kind, or a dict with one")
     found: list[dict[str, Any]] = [{"kind": one} if isinstance(one, str) else dict(one) for one in monitors]
     for one in found:
         if not {"kind"} <= set(one) <= _KEYWORDS:

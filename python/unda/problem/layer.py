@@ -7,16 +7,20 @@ csrc/sem/sides.c, csrc/dg/layer.c), the rates of damping on a mesh (mesh_damping
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, fields
+from numbers import Integral
 from typing import Any
 
 from .._check import flag, integer, number
 from ..errors import ArgumentError
 
 
-def _check_tag(tag: Any) -> None:
-    """Refuse what is neither the name of a tag nor its number."""
-    if tag is not None and (isinstance(tag, bool) or not isinstance(tag, (str, int))):
+def _tag(tag: Any) -> str | int | None:
+    """Return the name of a tag, or its number, refusing all else."""
+    if tag is None or isinstance(tag, str):
+        return tag
+    if isinstance(tag, bool) or not isinstance(tag, Integral):
         raise ArgumentError(f"tag is {tag!r}; expected the name or the number of a tag of the mesh")
+    return int(tag)
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Damping:
         on_mesh = self.thickness is not None or self.tag is not None or self.f0 is not None
         if self.thickness is not None and self.tag is not None:
             raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
-        _check_tag(self.tag)
+        object.__setattr__(self, "tag", _tag(self.tag))
         if self.width is not None and on_mesh:
             raise ArgumentError(
                 f"width is {self.width}, thickness is {self.thickness}, f0 is {self.f0}, tag is "
@@ -202,7 +206,7 @@ class CPML:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
         if self.thickness is not None and self.tag is not None:
             raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
-        _check_tag(self.tag)
+        object.__setattr__(self, "tag", _tag(self.tag))
         if self.f0 is not None:
             object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
         given = 1e-6 if self.R0 is None else self.R0
