@@ -327,7 +327,7 @@ MUTATIONS = [
     ("csrc/fd/sources.c", "if (!same || !known[sides])", "if (!known[sides])"),
     ("csrc/fd/sources.c", "node < (x + end) * plane", "node <= (x + end) * plane"),
     ("csrc/fd/node_set.c", "set->before[w + 1] = set->before[w] +", "set->before[w + 1] ="),
-    ("csrc/fd/sources.c", "(r->node[a][i] + 1) % fd", "(r->node[a][i] + 0) % fd"),
+    ("csrc/fd/sources.c", "? r->node[a][i] + 1 : 0;", "? r->node[a][i] : 0;"),
     ("csrc/solver/source.c", "first[i] <= given->first[i - 1]", "first[i] < given->first[i - 1]"),
     ("csrc/dg/points.c", "given->first[i + 1] - given->first[i]));", "1));"),
     ("csrc/dg/dt.c", "/ REAL_AXIS[integrator]", "/ 40"),
