@@ -168,7 +168,45 @@ def test_layers_of_tetrahedra_without_slabs_are_sponges_for_light_alone():
     assert [ratio("maxwell", by) for by in (1.0, 0.0)] == [1.0, 0.02]
     assert ratio("acoustic", 1.0) == 0.02
     told = layered_block("maxwell", ratio=0.02)[0].check().warnings
-    assert any("light grows" in text for text in told)
+    assert any("waves grow where its tetrahedra are not in slabs" in text for text in told)
+
+
+def test_where_matched_layers_of_tagged_cells_grow_they_are_sponges_and_a_ratio_is_warned_of():
+    """Hexahedra that are no prisms along the axis; fluid beside solid at oblique faces of tetrahedra."""
+
+    def made(shape, move, medium, ratio=None):
+        box = unda.box_mesh((0, 0, 0), (1.5, 1, 1), cells=(3, 2, 2), shape=shape)
+        faces = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
+        tags = (box.centroids[:, 0] > 1).astype(np.int32)
+        x = box.vertices + move(*box.vertices.T)
+        mesh = unda.Mesh(x, box.cells, tags=tags, tag_names={"in": 0, "layer": 1}, boundaries=faces)
+        layer = unda.CPML(f0=1.0, tag="layer", ratio=ratio)
+        sim = unda.DG(mesh, medium(box), degree=1, boundary={"xmax": layer, "*": "absorbing"}, device="cpu")
+        warned = any("waves grow" in text for text in sim.check().warnings)
+        return sim.config["layers"]["sides"]["xmax"]["ratio"], warned
+
+    def water(box):
+        return MEDIA["acoustic"]
+
+    def seabed(box):
+        return unda.Elastic(rho=1.0, vp=1.0, vs=np.where(box.centroids[:, 2] > 0.5, 0.0, 0.5))
+
+    def up(size):
+        return lambda x, y, z: np.stack([0 * x, 0 * x, size * (1 - np.abs(2 * z - 1))], axis=-1)
+
+    def straight(x, y, z):
+        return up(0.1 * (1 + y))(x, y, z)
+
+    def slanted(x, y, z):
+        return up(0.1 * x)(x, y, z)
+
+    assert made("hex", straight, water) == (0.02, False)
+    assert made("hex", slanted, water) == (1.0, False)
+    assert made("hex", slanted, water, ratio=0.1) == (0.1, True)
+    assert made("tet", straight, seabed) == (0.1, False)
+    assert made("tet", slanted, seabed) == (1.0, False)
+    assert made("tet", slanted, seabed, ratio=0.1) == (0.1, True)
+    assert made("tet", slanted, water) == (0.02, False)
 
 
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
@@ -515,7 +553,8 @@ def test_guided_waves_and_contrasts_have_multiaxial_layers_and_sponges():
     [
         ({"*": unda.CPML()}, "thickness"),
         ({"*": unda.CPML(tag="pml", f0=1.0)}, "tag"),
-        ({"*": unda.Damping()}, "condition"),
+        ({"*": unda.Damping()}, "DG has unda.CPML"),
+        ({"*": unda.CPML(5, f0=1.0)}, "width 5, which counts nodes of grids"),
         ({"ymin": unda.CPML(f0=1.0), "*": "rigid"}, "periodic"),
     ],
 )

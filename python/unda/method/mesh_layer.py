@@ -13,9 +13,10 @@ import numpy as np
 from .. import _core
 from .._check import integer
 from ..errors import ArgumentError
+from ..problem._shapes import EDGES, FACES
 from ..problem.boundary import WALLS, by_name
 from ..problem.grid import SIDES
-from ..problem.layer import CPML
+from ..problem.layer import CPML, Damping
 from ..problem.local_mesh import LocalMesh
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
@@ -58,12 +59,15 @@ class MeshLayers(NamedTuple):
         Cells of the mesh as it was given, which come first; others were added.
     varies : dict of str to int
         The first cell whose medium is not that before the layer, by side, where there is one.
+    grows : dict of str to str
+        Why waves would grow in a layer of ratio below 1, by side, where they would.
     """
 
     sides: dict[str, dict[str, float]]
     reasons: dict[str, str]
     num_given: int
     varies: dict[str, int]
+    grows: dict[str, str]
 
     def given(self) -> Any:
         """Return unda_layer[6], or NULL."""
@@ -92,7 +96,8 @@ class MeshLayers(NamedTuple):
             if side in SIDES
         }
         varies = {side: integer("varies", cell, 0) for side, cell in config["varies"].items()}
-        return cls(sides, dict(config["reasons"]), integer("num_given", config["num_given"], 0), varies)
+        num_given = integer("num_given", config["num_given"], 0)
+        return cls(sides, dict(config["reasons"]), num_given, varies, dict(config["grows"]))
 
     def __str__(self) -> str:
         text = {f"{one['depth']:.4g} m at {side}" for side, one in self.sides.items()}
@@ -114,8 +119,12 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
 
     These become walls behind cells that are added to `given.mesh`, or tagged.
     """
-    given.layers = layers or MeshLayers({}, {}, 0, {})
+    given.layers = layers or MeshLayers({}, {}, 0, {}, {})
     conditions = given.boundary.values() if isinstance(given.boundary, Mapping) else ()
+    if any(isinstance(one, Damping) for one in conditions):
+        raise ArgumentError(
+            "boundary has a Damping, a layer of FD and SEM; DG has unda.CPML(f0=, thickness=)"
+        )
     if not any(isinstance(one, LAYERS) for one in conditions):
         return
     mesh, medium = given.mesh, given.medium
@@ -131,6 +140,12 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
         name: named.get(name, rest) for name in mesh.boundary_names if name not in joined or name in named
     }
     layered = {name: one for name, one in words.items() if isinstance(one, CPML)}
+    for name, layer in layered.items():
+        if layer.width != CPML.width:
+            raise ArgumentError(
+                f"the CPML at {name!r} has width {layer.width}, which counts nodes of grids; expected "
+                "thickness= [m], f0= [Hz] or tag="
+            )
     if periodic := sorted(joined & set(layered)):
         raise ArgumentError(
             f"boundaries {periodic} have a CPML and are periodic by the mesh; expected one or the other"
@@ -145,10 +160,17 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     of_sides = _words_of_sides(mesh, words)
     numbers: dict[str, dict[str, float]] = {}
     reasons: dict[str, str] = {}
+    fluid = np.zeros(made.num_elem, bool)
+    if medium.physics == "elastic":
+        fluid = (material[..., list(medium.parameters).index("vs")] == 0).all(axis=1)[parents]
+    grows = {
+        side: why
+        for side, one in sides.items()
+        if (why := growth(made, medium.physics, given.flux, side, one.begin, fluid))
+    }
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
-        growth = _growth(made, medium.physics, given.flux, side, one.begin)
-        numbers[side], why = _numbers(medium, one, table, side, of_sides, growth)
+        numbers[side], why = _numbers(medium, one, table, side, of_sides, grows.get(side, ""))
         reasons |= {side: why} if why else {}
     given.mesh = made
     if made is not mesh:
@@ -156,7 +178,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
         given.partition = follow(given.partition, mesh, made, parents)
     # Cells that are added go on with what is beside.
     varies = _varies(mesh, material, degree, sides) if made is mesh else {}
-    given.layers = MeshLayers(numbers, reasons, mesh.num_elem, varies)
+    given.layers = MeshLayers(numbers, reasons, mesh.num_elem, varies, grows)
     given.boundary = {name: word for name, word in words.items() if word is not None}
     for name in layered:
         there = {SIDES[i] for i in np.unique(_sides_of(mesh, name))}
@@ -308,15 +330,42 @@ def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, A
     return RATIO, ""
 
 
-def _growth(mesh: Any, physics: str, flux: str, side: str, begin: float) -> str:
-    """Say why waves grow in a CPML of a mesh's cells beyond a plane, or ""; csrc/dg/layer.c."""
+def growth(mesh: Any, physics: str, flux: str, side: str, begin: float, fluid: np.ndarray) -> str:
+    """Say why waves grow in a CPML of a mesh's cells beyond a plane, or ""; csrc/dg/layer.c.
+
+    fluid : of each cell of the mesh, whether it is one among solids.
+    """
+    cells = np.flatnonzero(in_layers(mesh, {side: begin}))
+    axis = SIDES.index(side) // 2
     if mesh.shape != "tet":
-        return ""
+        return "" if _prisms(mesh, cells, axis) else "its hexahedra are not prisms along the axis"
     if flux == "central":
-        return "its cells are tetrahedra, in which waves grow with flux='central'"
+        return "its cells are tetrahedra, with flux='central'"
     if physics == "maxwell" and not _slabs(mesh, side, begin):
-        return "its tetrahedra are not in slabs between planes across the axis, and light grows there"
+        return "its tetrahedra are not in slabs between planes across the axis"
+    if _oblique_contact(mesh, cells, axis, fluid):
+        return "fluid touches solid at faces of tetrahedra that are oblique to the axis"
     return ""
+
+
+def _prisms(mesh: Any, cells: np.ndarray, axis: int) -> bool:
+    """Say whether each edge of hexahedra is along the axis or across it."""
+    x = mesh.vertices[mesh.cells[cells]]
+    edge = np.abs(x[:, EDGES[:, 1]] - x[:, EDGES[:, 0]])
+    along, across = edge[..., axis], np.delete(edge, axis, axis=-1).max(axis=-1)
+    small = 1e-6 * edge.max(axis=(1, 2), keepdims=True)[..., 0]
+    return bool(((along <= small) | (across <= small)).all())
+
+
+def _oblique_contact(mesh: Any, cells: np.ndarray, axis: int, fluid: np.ndarray) -> bool:
+    """Say whether a face of tetrahedra between fluid and solid is neither along the axis nor across it."""
+    inside = mesh.neighbors[cells] >= 0
+    beyond = np.where(inside, mesh.neighbors[cells] // 4, 0)
+    at, face = np.nonzero(inside & (fluid[cells][:, None] != fluid[beyond]))
+    x = mesh.vertices[np.take_along_axis(mesh.cells[cells[at]], FACES["tet"][face], axis=1)]
+    normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+    part = np.abs(normal[:, axis]) / np.linalg.norm(normal, axis=1)
+    return bool(((part > 1e-6) & (part < 1 - 1e-12)).any())
 
 
 def _slabs(mesh: Any, side: str, begin: float) -> bool:
@@ -331,14 +380,14 @@ def _slabs(mesh: Any, side: str, begin: float) -> bool:
 
 
 def _numbers(
-    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], growth: str
+    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], grows: str
 ) -> tuple[dict[str, float], str]:
     """Return the members of unda_layer, and why its ratio is not that of a CPML."""
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
     ratio, why = ratio_of(medium, table, side, words)
-    if growth:
-        ratio, why = 1.0, growth
+    if grows:
+        ratio, why = 1.0, f"waves grow in a CPML where {grows}"
     if one.layer.ratio is not None:
         ratio, why = one.layer.ratio, ""
     usual, kappa = (_R0_SPONGE, 1.0) if ratio == 1.0 else (_R0, one.layer.kappa)
@@ -367,11 +416,10 @@ def look(sim: Any, report: Any) -> None:
         if side in layers.reasons:
             kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
-        growth = _growth(sim.mesh, sim.medium.physics, sim.config["flux"], side, one["begin"])
-        if growth and one["ratio"] < 1.0:
+        if side in layers.grows and one["ratio"] < 1.0:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g} and {growth}: without bound in long runs; "
-                "expected ratio=1, a sponge"
+                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow where "
+                f"{layers.grows[side]}: without bound in long runs; expected ratio=1, a sponge"
             )
         if (cell := layers.varies.get(side)) is not None:
             report.warnings.append(

@@ -79,12 +79,15 @@ class Motion:
 
     Attributes
     ----------
+    medium : Medium or None
+        Of the solution.
     is_known : bool
         Whether displacement and potential are known.
     """
 
     def __init__(self, exact: Any) -> None:
         self.exact, self._once, self._twice = exact, None, None
+        self.medium = getattr(exact, "medium", None)
         self.singular = getattr(exact, "singular", False)
         self.discontinuous = getattr(exact, "discontinuous", False)
         if isinstance(exact, ExactSolution) and not self.singular:
