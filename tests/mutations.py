@@ -1018,7 +1018,7 @@ MUTATIONS = [
     ("python/unda/method/mesh_layer.py", "if name in layered and bare.any()", "if False"),
     ("python/unda/method/mesh_layer.py", "if name not in layered and not bare.all()", "if False"),
     ("python/unda/method/mesh_layer.py", '"absorbing" if sponges', '"rigid" if sponges'),
-    ("python/unda/method/mesh_layer.py", "    if growth:", "    if False:"),
+    ("python/unda/method/mesh_layer.py", "    if grows:", "    if False:"),
     ("python/unda/method/mesh_layer.py", 'if physics == "maxwell" and not', "if False and not"),
     ("python/unda/method/mesh_layer.py", "high[:-1] <= low[1:] + small", "True"),
     ("python/unda/method/mesh_layer.py", "room = _VARIES if by_node", "room = 9.0 if by_node"),
