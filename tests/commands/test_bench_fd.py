@@ -62,7 +62,8 @@ def test_staggered_schemes_have_a_row_for_each_medium_and_layer(tmp_path, device
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
-    ("word", "rows"), [pytest.param("3", 3, marks=pytest.mark.slow), ("auto", None), ("none", None)]
+    ("word", "rows"),
+    [*(pytest.param(*one, marks=pytest.mark.slow) for one in (("3", 3), ("auto", None))), ("none", None)],
 )
 def test_a_row_says_what_window_there_was(tmp_path, monkeypatch, word, rows):
     few = partial(fd_case.measure, options={"levels": 8}, receivers=2)  # the stand-in takes its time
@@ -197,6 +198,7 @@ def test_what_cannot_be_timed_is_refused(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_what_is_timed_are_whole_launches(tmp_path, monkeypatch):
     called = []

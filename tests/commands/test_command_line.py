@@ -86,9 +86,7 @@ def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize(
-    "physics", [pytest.param(name, marks=[pytest.mark.slow] * (name != "acoustic")) for name in FIELDS]
-)
+@pytest.mark.parametrize("physics", [pytest.param(name, marks=pytest.mark.slow) for name in FIELDS])
 def test_bench_times_each_kernel_on_the_device(tmp_path, physics):
     result = check_bench(tmp_path, "cuda", "fused,node,element", physics)
     assert [row["kernel"] for row in result["rows"]] == ["fused", "node", "element"] * 2

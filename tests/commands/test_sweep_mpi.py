@@ -51,6 +51,7 @@ def run(folder):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ranks_share_the_cases_and_a_lost_rank_costs_what_was_not_finished(tmp_path):
     """MPI ends all ranks with one; the next job goes on with what was kept."""
     (tmp_path / "deadly").touch()

@@ -225,7 +225,12 @@ def test_a_device_without_such_tensor_cores_is_refused_in_float32():
         (8, "maxwell", {"rows": 8, "cols": 1, "tile": 3, "turns": 2, "matrix": 2, "products": 1}),
         (5, "elastic", {"rows": 16, "cols": 1, "unroll": 3, "turns": 3}),
         pytest.param(4, "acoustic", {"rows": 16, "cols": 1, "tile": 4, "matrix": 2}, marks=pytest.mark.slow),
-        (6, "elastic", {"rows": 32, "cols": 2, "tile": 8, "turns": 3, "matrix": 2, "dtype": "float32"}),
+        pytest.param(
+            6,
+            "elastic",
+            {"rows": 32, "cols": 2, "tile": 8, "turns": 3, "matrix": 2, "dtype": "float32"},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             7, "maxwell", {"cols": 2, "tile": 4, "unroll": 3, "dtype": "float32"}, marks=pytest.mark.slow
         ),

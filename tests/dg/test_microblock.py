@@ -107,6 +107,7 @@ def test_every_division_of_work_has_the_same_bits():
     assert np.array_equal(*found)
 
 
+@pytest.mark.slow
 def test_a_profile_counts_the_products_of_every_field():
     sim = simulation("maxwell")
     found = sim.profile(1)

@@ -56,6 +56,7 @@ def test_before_the_surface_answers_the_wave_is_that_of_full_space():
     assert far(garvin(*place, T), line(*place, T)) > 0.1
 
 
+@pytest.mark.slow
 def test_a_line_is_a_row_of_points():
     """Points 15 m apart are a line for all waves longer than 15 m; where Ricker's spectrum is 1e-10, 55 Hz,
     the slowest are 37 m long. The farthest points are heard when all is over, after 0.36 s from the first.

@@ -117,8 +117,8 @@ def test_towers_follow_those_of_other_devices(monkeypatch, different, seed):
         ("", [0, 1, 2], True),
         ("", [0, 1, 0], False),
         ("PEER=0", [0, 1, 2], False),
-        ("MPS=1", [0, 1, 2], False),
-        ("CUDA_LAUNCH_BLOCKING=1", [0, 1, 2], False),
+        pytest.param("MPS=1", [0, 1, 2], False, marks=pytest.mark.slow),
+        pytest.param("CUDA_LAUNCH_BLOCKING=1", [0, 1, 2], False, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 @pytest.mark.skipif(REAL, reason="the stand-in counts launches")

@@ -108,6 +108,7 @@ def test_blocks_along_z_have_the_bits_of_step(case):
     assert same(run(case, "diamond", options=options, heights=heights), wanted)
 
 
+@pytest.mark.slow
 def test_more_blocks_than_run_at_once_share_them():
     """Nine towers side by side, three blocks each; as few run at once as one tower needs, or one more."""
     case = {**MIXED, "shape": (31, 19, 111), "levels": 9}

@@ -158,7 +158,11 @@ def test_seconds_are_those_of_a_launch_and_of_a_step(monkeypatch, kind):
     ("options", "expected"),
     [
         ({"kernel": "step"}, {"scalar_step": 1}),
-        ({"scheme": "staggered"}, {"staggered_walls0": 1, "staggered_walls1": 1, "staggered_ghosts": 2}),
+        pytest.param(
+            {"scheme": "staggered"},
+            {"staggered_walls0": 1, "staggered_walls1": 1, "staggered_ghosts": 2},
+            marks=pytest.mark.slow,
+        ),
         (
             {"scheme": "staggered", "boundary": {"*": unda.CPML(2, f0=20.0)}},
             {f"staggered_{part}{i}": 1 for i in range(2) for part in ("pass", "layers")},

@@ -88,6 +88,7 @@ def test_only_step_is_timed_where_diamond_cannot_run(timed):
     assert sim.config["kernel"] == "step" and {kernel for kernel, _ in timed} == {"step"}
 
 
+@pytest.mark.slow
 def test_candidates_that_spill_or_do_not_fit_are_passed_over(timed, monkeypatch):
     monkeypatch.setattr(
         tune, "_diamonds", lambda plan, num_z: iter([{"dts": 40}, {"levels": plan["levels"] // 2}])

@@ -169,6 +169,7 @@ def fewer_candidates(monkeypatch, tmp_path):
     return tmp_path / "tuned.json"
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_tuning_measures_once_prints_and_remembers(fewer_candidates, capsys):
     first = unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)

@@ -232,7 +232,7 @@ def test_a_state_half_set_is_refused_until_it_is_set():
     assert 10 < refused < count / 3
 
 
-@pytest.mark.parametrize("make", [dg, sem, fd])
+@pytest.mark.parametrize("make", [pytest.param(dg, marks=pytest.mark.slow), sem, fd])
 def test_sources_and_receivers_are_there_or_not(make):
     """Never in the library alone: it would read more amplitudes than there are."""
 
