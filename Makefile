@@ -88,8 +88,16 @@ $(BUILD)/source_hash: FORCE
 	@mkdir -p $(@D); hash=$$($(PY) python/unda/_source_hash.py) || exit 1; \
 	cmp -s $@ - <<< "$$hash" || echo "$$hash" > $@
 
+# Older compilers have neither __builtin_shufflevector nor clones for x86-64-v4, Clang has no __builtin_shuffle.
+GCC_NEEDED := 12
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); cmp -s $@ - <<< '$(COMPILED_AS)' || echo '$(COMPILED_AS)' > $@
+	@mkdir -p $(@D); cmp -s $@ - <<< '$(COMPILED_AS)' && exit; \
+	read -r gnuc clang <<< "$$(echo __GNUC__ __clang__ | $(CC) -E -P -)"; \
+	if [ "$$clang" != __clang__ ] || [ "$$gnuc" -lt $(GCC_NEEDED) ]; then \
+	    echo "unda is compiled by GCC $(GCC_NEEDED) or later; $(CC) is $$($(CC) --version | head -n 1)." >&2; \
+	    echo '    apt-get install gcc-$(GCC_NEEDED), then CC=gcc-$(GCC_NEEDED) before pip or make' >&2; exit 1; \
+	fi; \
+	echo '$(COMPILED_AS)' > $@
 
 $(BINDING): csrc/unda.h python/build_cffi.py
 	@$(PY) -c 'import cffi' 2> /dev/null || \

@@ -98,6 +98,19 @@ def test_a_missing_compiler_is_named_before_anything_is_made(checkout, tmp_path)
     assert not (checkout.folder / ".venv").exists()
 
 
+def test_a_compiler_that_cannot_is_named_before_anything_is_compiled(checkout, tmp_path):
+    """As GCC 11 and Clang answer; a later GCC is taken."""
+    compiler = tmp_path / "cc"
+    for macros, serves in [("11 __clang__", False), ("4 1", False), ("13 __clang__", True)]:
+        compiler.write_text(f'#!/bin/bash\n[ "$1" = --version ] && echo "cc of a test" || echo "{macros}"\n')
+        compiler.chmod(0o755)
+        done = checkout.make("build/other/flags", f"CC={compiler}", "BUILD=build/other")
+        assert (done.returncode == 0) == serves, macros
+        assert (checkout.folder / "build/other/flags").exists() == serves
+        named = all(words in done.stderr for words in ("GCC 12 or later", "cc of a test", "CC=gcc-12"))
+        assert named == (not serves)
+
+
 def test_nothing_is_named_where_nothing_is_missing(checkout):
     done = checkout.make("prerequisites")
     assert (done.returncode, done.stderr) == (0, "")
