@@ -54,7 +54,8 @@ def test_nothing_leaks_where_weights_are_split_from_c(order, varies, cfl, monkey
     """Of the scalar scheme in float32: where c varies, and with small steps, see cuda/physics/scalar.h.
 
     The line has the operations of the step, so that the difference of both is 0. A line of one c has it in
-    its weights; each step differs by a rounding, 2^-24 of the wave, which p' = 2 p - p_old keeps: more is seen.
+    its weights; each step differs by a rounding, 2^-24 of the wave, which p' = 2 p - p_old keeps, and more
+    is seen.
     """
     assert Run("scalar", order, "float32", varies=varies, cfl=cfl).leak() == 0
     scene = total_field.Scene

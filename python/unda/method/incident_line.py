@@ -258,7 +258,7 @@ class IncidentLine:
         return np.concatenate([values, sums], axis=1)
 
     def add_sums(self, sums: Sequence[Sequence[tuple[int, float]]]) -> int:
-        """Give sums of values, each by their numbers and factors, after the values; return the first's number."""
+        """Give sums of values, each by numbers and factors, after the values; return the first's number."""
         most, first = max(map(len, sums)), self.width
         padded = np.array([[*one, *[(0, 0.0)] * (most - len(one))] for one in sums])
         self._taps, self._factors = padded[..., 0].T.astype(np.int64), padded[..., 1].T

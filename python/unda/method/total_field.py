@@ -237,7 +237,7 @@ def _surface(
     """
     shape, offsets = sim.grid.shape, {name: sim._scheme.offset(name) for name in sim.fields}
     places = [np.arange(n) for n in shape]
-    found: list[tuple[np.ndarray, int, list[np.ndarray], np.ndarray]] = []
+    found: list[tuple[np.ndarray, int, Any, np.ndarray]] = []
     sums: dict[tuple[int, int], tuple[list[np.ndarray], list[tuple[int, float]]]] = {}
     for source, target, offset, value in _responses(scene, line.fields):
         here = [box.inside(a, offsets[target][a] > 0, places[a]) for a in range(3)]
