@@ -35,8 +35,8 @@ PAPER = {  # degree: errors on its four meshes, order
     8: ((1.91e-4, 4.76e-5, 1.05e-5, 2.55e-6), 8.90),
     9: ((4.25e-5, 8.71e-6, 2.10e-6, 1.30e-6), 7.31),
 }
-# Rounding in single precision: twice the errors at degree 9, and as much as s = 1300 stages may leave that each
-# round the state by 2^-24 of it at most, independently of each other: sqrt(s) 2^-24 0.95.
+# Rounding in single precision: twice the errors at degree 9, and as much as s = 1300 stages may leave that
+# each round the state by 2^-24 of it at most, independently of each other: sqrt(s) 2^-24 0.95.
 ROUNDING = 2e-6
 SLACK = 0.3  # by which an order may be below the paper's
 
