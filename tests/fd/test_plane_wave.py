@@ -1,6 +1,6 @@
 """Plane waves on grids stay in the box of total fields, and are what was asked for.
 
-Not here: devices, slabs, files (test_plane_wave_engines.py); a scatterer (tests/exact/test_sphere_grid.py).
+Not here: devices, slabs, files (test_plane_wave_engines.py); a scatterer (tests/project/test_examples.py).
 """
 
 import re
