@@ -48,10 +48,12 @@ def draw(grid, c, shots, gathers, name):
     """Draw the model and two gathers; late times are raised by t, as amplitudes fall along a section."""
     import matplotlib.pyplot as plt
 
-    figure, (left, *right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
+    figure = plt.figure(figsize=(13, 4.6), layout="constrained")
+    one, two = figure.subfigures(1, 2, width_ratios=(1, 2))
+    left, right = one.subplots(), two.subplots(1, 2)
     x, z = (grid.origin[i] + grid.spacing[i] * np.arange(grid.shape[i]) for i in (0, 2))
     image = left.pcolormesh(x, z, c[:, 0].T, cmap="viridis")
-    figure.colorbar(image, ax=left, label="c [m/s]", location="bottom")
+    one.colorbar(image, ax=left, label="c [m/s]", location="bottom")
     left.plot(*gathers[0].points[:, [0, 2]].T, "c|", ms=4, label="receivers")
     left.plot(*np.array([shot.position for shot in shots])[:, [0, 2]].T, "r*", label="shots")
     left.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
