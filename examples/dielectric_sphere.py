@@ -66,26 +66,17 @@ def ball_mesh(n=3, shells=(2, 1, 5)):
 
 
 def simulate(mesh, degree):
-    """Run; returns the simulation, the sphere around the scatterer and what it recorded."""
+    """Run; returns the simulation, the wave, the sphere around and what it recorded."""
     tags = mesh.tags == mesh.tag_names["glass"]
     medium = unda.Maxwell(eps=np.where(tags, 2.25, 1.0), mu=1.0)
     sim = unda.DG(mesh, medium, degree=degree, boundary={"*": "absorbing"})
-    sim.add_source(unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, region=("glass", "total")))
+    wave = unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, region=("glass", "total"))
+    sim.add_source(wave)
     around = unda.FarField(VACUUM, 1.6 * RADIUS, FREQUENCY)
     sim.set(t=PULSE.span[0] - TOTAL)  # before the wave is there
     rec = sim.add_receivers(around.points, sim.fields, every=4)
     sim.run(until=20.0)  # light has crossed the sphere five times
-    return sim, around, rec
-
-
-def cross_section(around, rec, theta, phi):
-    """Return 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2 far away [m2]."""
-    t = np.linspace(*PULSE.span, 4001)
-    incident = (PULSE(t) * np.exp(2j * np.pi * FREQUENCY * t)).sum() * (t[1] - t[0])
-    fields = {name: rec.spectrum(name, FREQUENCY) / incident for name in rec.fields}
-    sine = np.sin(theta)
-    directions = np.broadcast_arrays(sine * np.cos(phi), sine * np.sin(phi), np.cos(theta))
-    return 4 * np.pi * (np.abs(around.amplitude(fields, np.stack(directions, axis=-1))) ** 2).sum(axis=-1)
+    return sim, wave, around, rec
 
 
 def draw(mesh, degree, theta, found, exact, name):
@@ -96,19 +87,21 @@ def draw(mesh, degree, theta, found, exact, name):
         print("no picture: pip install 'unda-waves[plot]'")
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-    for cell, tag in zip(mesh.curved, mesh.tags, strict=True):
+    colors = {"glass": "C0", "total": "C3", "scattered": "0.6"}
+    for cell, tag in sorted(zip(mesh.curved, mesh.tags, strict=True), key=lambda pair: -pair[1]):
         square = cell.reshape(3, 3, 3, 3)
         for side in (np.take(square, end, axis) for axis in range(3) for end in (0, 2)):
             if np.abs(side[..., 1]).max() < 1e-9:  # in the plane y = 0
                 ring = side[[0, 0, 0, 1, 2, 2, 2, 1, 0], [0, 1, 2, 2, 2, 1, 0, 0, 0]]
-                left.plot(ring[:, 0], ring[:, 2], color=("C0", "C2", "0.6")[tag], lw=0.8)
-    left.set(
-        aspect="equal", xlabel="x [m]", ylabel="z [m]", title="cells at y = 0: glass, total, scattered field"
-    )
+                left.plot(ring[:, 0], ring[:, 2], color=list(colors.values())[tag], lw=0.8)
+    for word, color in colors.items():
+        left.plot([], [], color=color, label=word if word == "glass" else f"{word} field")
+    left.legend(loc="upper right", fontsize="small")
+    left.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", xlim=(-3.2, 4.6), title="cells at y = 0")
     for i, cut in enumerate(CUTS):
         right.semilogy(np.degrees(theta), found[i], lw=2, label=cut)
         right.semilogy(np.degrees(theta), exact[i], "k--", lw=0.9, label=None if i == 0 else "Mie")
-    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m2]", xlim=(0, 180))
+    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m²]", xlim=(0, 180))
     right.set_title(f"radius times wavenumber = {SIZE:g}, index 1.5, degree {degree}")
     right.legend()
     figure.savefig(name, dpi=110)
@@ -120,11 +113,11 @@ def main():
     parser.add_argument("--quick", action="store_true")
     degree, bound = (3, 0.05) if parser.parse_args().quick else (4, 0.03)
     mesh = ball_mesh(n=4)
-    sim, around, rec = simulate(mesh, degree)
+    sim, wave, around, rec = simulate(mesh, degree)
     print(sim)
     theta = np.linspace(0, np.pi, 181)
     phi = np.array(list(CUTS.values()))[:, None]
-    found = cross_section(around, rec, theta, phi)
+    found = around.cross_section(rec, wave, theta, phi)
     exact = unda.exact.mie_sphere(VACUUM, RADIUS, FREQUENCY, sphere=GLASS).bistatic(theta, phi)
     error = np.abs(found - exact).max() / exact.max()
     norm = np.linalg.norm(found - exact) / np.linalg.norm(exact)

@@ -38,7 +38,7 @@ def sphere_on(grid, parts=5):
 
 
 def simulate(cells):
-    """Run with so many cells a radius; returns the simulation, the box around and what it recorded."""
+    """Run with so many cells a radius; returns the simulation, the wave, the box around, and records."""
     h = RADIUS / cells
     total = RADIUS + 4 * h  # the surface of the total field needs one medium within three nodes
     around = unda.FarField(VACUUM, frequency=FREQUENCY, box=([-total - 5 * h] * 3, [total + 5 * h] * 3))
@@ -49,21 +49,12 @@ def simulate(cells):
         grid, medium, scheme="staggered", order=ORDER, boundary={"*": "absorbing"}, fmax=2.5 * FREQUENCY
     )
     box = ([-total] * 3, [total] * 3)
-    sim.add_source(unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, box=box))
+    wave = unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, box=box)
+    sim.add_source(wave)
     sim.set(t=PULSE.span[0] - 2 * total)  # before the wave is there
     rec = sim.add_receivers(around.points, sim.fields, every=4)
     sim.run(until=20.0)  # light has crossed the sphere five times
-    return sim, around, rec
-
-
-def cross_section(around, rec, theta, phi):
-    """Return 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2 far away [m2]."""
-    t = np.linspace(*PULSE.span, 4001)
-    incident = (PULSE(t) * np.exp(2j * np.pi * FREQUENCY * t)).sum() * (t[1] - t[0])
-    fields = {name: rec.spectrum(name, FREQUENCY) / incident for name in rec.fields}
-    sine = np.sin(theta)
-    directions = np.broadcast_arrays(sine * np.cos(phi), sine * np.sin(phi), np.cos(theta))
-    return 4 * np.pi * (np.abs(around.amplitude(fields, np.stack(directions, axis=-1))) ** 2).sum(axis=-1)
+    return sim, wave, around, rec
 
 
 def mie(theta, phi, radius=RADIUS):
@@ -90,12 +81,12 @@ def draw(sim, theta, found, exact, name):
     total = RADIUS + 4 * sim.grid.spacing[0]
     left.plot(total * np.array([-1, 1, 1, -1, -1]), total * np.array([-1, -1, 1, 1, -1]), "k:", lw=0.8)
     left.set(aspect="equal", xlabel="x [m]", ylabel="z [m]")
-    left.set_title("E_x at y = 0: total in the dotted box, scattered around it")
-    figure.colorbar(image, ax=left, label="V/m")
+    left.set_title(f"total ex in the dotted box, scattered around it, t = {sim.t:.2f} s")
+    figure.colorbar(image, ax=left, label="ex at y = 0 [V/m]")
     for i, cut in enumerate(CUTS):
         right.semilogy(np.degrees(theta), found[i], lw=2, label=cut)
         right.semilogy(np.degrees(theta), exact[i], "k--", lw=0.9, label=None if i == 0 else "Mie")
-    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m2]", xlim=(0, 180))
+    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m²]", xlim=(0, 180))
     cells = RADIUS / sim.grid.spacing[0]
     right.set_title(f"radius times wavenumber = {SIZE:g}, index 1.5, {cells:.0f} cells a radius")
     right.legend()
@@ -113,9 +104,9 @@ def main():
     half = 0.5 * RADIUS / cells
     bound = max(np.abs(mie(theta, phi, RADIUS + s) - exact).max() for s in (-half, half)) / exact.max()
     print(f"half a cell more or less of the radius changes the cross-section by up to {bound:.2%}")
-    sim, around, rec = simulate(cells)
+    sim, wave, around, rec = simulate(cells)
     print(sim)
-    found = cross_section(around, rec, theta, phi)
+    found = around.cross_section(rec, wave, theta, phi)
     error = np.abs(found - exact).max() / exact.max()
     norm = np.linalg.norm(found - exact) / np.linalg.norm(exact)
     print(f"against Mie: {norm:.2%} in the norm, {error:.2%} at worst")

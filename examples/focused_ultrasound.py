@@ -44,26 +44,27 @@ def as_map(peak):
     import xarray
 
     about = {"units": "Pa", "long_name": "peak pressure"}
-    return xarray.DataArray(
-        peak.values, dict(zip("xyz", peak.axes, strict=True)), tuple("xyz"), "peak", about
-    )
+    places = {name: (name, axis, {"units": "m"}) for name, axis in zip("xyz", peak.axes, strict=True)}
+    return xarray.DataArray(peak.values, places, tuple("xyz"), "peak", about)
 
 
 def draw(maps, name):
-    """Draw both maps in the plane y = 0, and pressures along the axis."""
+    """Draw both maps in the plane y = 0, in the colours of water, and pressures along the axis."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
-    top = float(maps["water"].sel(y=0, method="nearest").quantile(0.9995))
-    for ax, (title, found) in zip(axes[:2], maps.items(), strict=True):
-        found.sel(y=0, method="nearest").T.plot(ax=ax, vmin=0, vmax=top, cmap="inferno")
-        ax.set(aspect="equal", title=title)
+    cuts = {name: found.sel(y=0, method="nearest") / 1e6 for name, found in maps.items()}
+    top, about = float(cuts["water"].max()), {"units": "MPa", "long_name": "peak pressure"}
+    for ax, (title, cut) in zip(axes[:2], cuts.items(), strict=True):
+        cut.assign_attrs(about).T.plot(ax=ax, vmin=0, vmax=top, cmap="inferno")
+        ax.set(aspect="equal", title=f"{title}, y = 0")
     axes[1].axhspan(*LAYER, fill=False, ls="--", color="w")
-    for title, found in maps.items():
-        found.sel(x=0, y=0, method="nearest").plot(ax=axes[2], label=title)
-    axes[2].axvline(FOCUS[2], color="0.7", lw=0.8)
-    axes[2].set(title="on the axis", ylim=(0, 1.1 * top))
-    axes[2].legend()
+    for title, cut in cuts.items():
+        cut.assign_attrs(about).sel(x=0, method="nearest").plot(ax=axes[2], label=title)
+    axes[2].axvspan(*LAYER, color="0.9", label="the layer")
+    axes[2].axvline(FOCUS[2], color="0.5", ls=":", label="the bowl's focus")
+    axes[2].set(title="on the axis", ylim=(0, 1.7 * top))
+    axes[2].legend(loc="upper right")
     figure.savefig(name, dpi=110)
     print("wrote", name)
 

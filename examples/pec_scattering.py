@@ -39,7 +39,7 @@ def total_field(sim, wave, num=240):
 
 
 def simulate(path, degree):
-    """Run; returns the simulation, the sphere around the scatterer, what it recorded, and a snapshot."""
+    """Run; returns the simulation, the wave, the sphere around, what it recorded, and a snapshot."""
     mesh = unda.read_mesh(path)
     sim = unda.DG(mesh, VACUUM, degree=degree, boundary={"sphere": "pec", "outer": "absorbing"})
     wave = unda.PlaneWave((0, 0, 1), polarization=(1, 0, 0), f=PULSE, scatterer="sphere")
@@ -50,17 +50,7 @@ def simulate(path, degree):
     sim.run(until=4.2)
     snapshot = sim.t, *total_field(sim, wave)
     sim.run(until=15.0)
-    return sim, around, rec, snapshot
-
-
-def cross_section(around, rec, theta, phi):
-    """Return 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2 far away [m2]."""
-    t = np.linspace(*PULSE.span, 4001)
-    incident = (PULSE(t) * np.exp(2j * np.pi * FREQUENCY * t)).sum() * (t[1] - t[0])
-    fields = {name: rec.spectrum(name, FREQUENCY) / incident for name in rec.fields}
-    sine = np.sin(theta)
-    directions = np.broadcast_arrays(sine * np.cos(phi), sine * np.sin(phi), np.cos(theta))
-    return 4 * np.pi * (np.abs(around.amplitude(fields, np.stack(directions, axis=-1))) ** 2).sum(axis=-1)
+    return sim, wave, around, rec, snapshot
 
 
 def facets(mesh):
@@ -86,7 +76,7 @@ def draw(degree, snapshot, theta, found, exact, name):
     for i, cut in enumerate(CUTS):
         right.semilogy(np.degrees(theta), found[i], lw=2, label=cut)
         right.semilogy(np.degrees(theta), exact[i], "k--", lw=0.9, label=None if i == 0 else "Mie")
-    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m2]", xlim=(0, 180))
+    right.set(xlabel="angle from the wave's direction [degrees]", ylabel="cross-section [m²]", xlim=(0, 180))
     right.set_title(f"radius times wavenumber = {SIZE:g}, degree {degree}")
     right.legend()
     figure.savefig(name, dpi=110)
@@ -99,11 +89,11 @@ def main():
     parser.add_argument("--mesh", default=MESH)
     arguments = parser.parse_args()
     degree, bound = (1, 0.1) if arguments.quick else (4, 0.05)
-    sim, around, rec, snapshot = simulate(arguments.mesh, degree)
+    sim, wave, around, rec, snapshot = simulate(arguments.mesh, degree)
     print(sim)
     theta = np.linspace(0, np.pi, 181)
     phi = np.array(list(CUTS.values()))[:, None]
-    found = cross_section(around, rec, theta, phi)
+    found = around.cross_section(rec, wave, theta, phi)
     enclosed, errors = facets(sim.mesh), []
     for radius in (RADIUS, enclosed):
         exact = unda.exact.mie_sphere(VACUUM, radius, FREQUENCY).bistatic(theta, phi)

@@ -44,18 +44,24 @@ def direct_wave(sim, shot):
     return rec.misfit(unda.exact.line_source(water, shot, walls={"zmax": "free"}), fields=("p",))
 
 
-def draw(grid, c, gathers, name):
+def draw(grid, c, shots, gathers, name):
     """Draw the model and two gathers; late times are raised by t, as amplitudes fall along a section."""
     import matplotlib.pyplot as plt
 
-    figure, (left, *right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
+    figure = plt.figure(figsize=(13, 4.6), layout="constrained")
+    one, two = figure.subfigures(1, 2, width_ratios=(1, 2))
+    left, right = one.subplots(), two.subplots(1, 2)
     x, z = (grid.origin[i] + grid.spacing[i] * np.arange(grid.shape[i]) for i in (0, 2))
     image = left.pcolormesh(x, z, c[:, 0].T, cmap="viridis")
-    figure.colorbar(image, ax=left, label="c [m/s]", shrink=0.6)
-    left.set(xlabel="x [m]", ylabel="z [m]", title="salt.sgy", aspect="equal")
-    for axes, gather in zip(right, gathers[:: len(gathers) - 1], strict=True):
-        gather.plot(kind="wiggle", field="p", gain=lambda t: 12 * t, ax=axes, linewidth=0.5)
-        axes.set_title(f"p t, {gather.name}")
+    one.colorbar(image, ax=left, label="c [m/s]", location="bottom")
+    left.plot(*gathers[0].points[:, [0, 2]].T, "c|", ms=4, label="receivers")
+    left.plot(*np.array([shot.position for shot in shots])[:, [0, 2]].T, "r*", label="shots")
+    left.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
+    left.set_title("salt.sgy", loc="left")
+    left.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
+    for axes, which in zip(right, (0, -1), strict=True):
+        gathers[which].plot(kind="wiggle", field="p", gain=lambda t: 12 * t, ax=axes, linewidth=0.5)
+        axes.set_title(f"p times t of the shot at x = {shots[which].position[0]:.0f} m")
     figure.savefig(name, dpi=110)
     print("wrote", name)
 
@@ -82,7 +88,7 @@ def main():
         gathers.append(gather)
         print("wrote", name, gather)
     try:
-        draw(grid, c, gathers, "survey_segy.png")
+        draw(grid, c, shots, gathers, "survey_segy.png")
     except ImportError:
         print("no picture: pip install 'unda-waves[plot]'")
     assert (misfit < 0.01).all(), "expected errors below 1 %"

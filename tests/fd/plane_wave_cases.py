@@ -40,11 +40,12 @@ H, ORIGIN, BEFORE = 10.0, (-13.0, 5.0, 100.0), 6
 class Run:
     """A pulse that passes a box of total fields in the middle of a grid; its half width is six nodes.
 
-    start: in nodes of the way, by how much later it begins.
+    start: in nodes of the way, by how much later it begins; varies: the scalar scheme has another c at a
+    corner of the grid.
     """
 
     def __init__(
-        self, name, order, dtype, *, inner=(4, 5, 14), medium=None, start=0, amplitude=1.0, **options
+        self, name, order, dtype, *, inner=(4, 5, 14), varies=False, start=0, amplitude=1.0, **options
     ):
         self.wave = wave = WAVES[name]
         half = order // 2
@@ -67,12 +68,18 @@ class Run:
         walls = {"*": "pec" if name == "Yee" else "free"}  # nothing that leaks out goes away
         options = {"boundary": walls, "device": "cpu"} | options
         self.sim = unda.FD(
-            self.grid, wave.medium if medium is None else medium, scheme=wave.scheme, order=order,
-            dtype=dtype, **options,
+            self.grid, self.water() if varies else wave.medium, scheme=wave.scheme, order=order, dtype=dtype,
+            **options,
         )  # fmt: skip
         self.sim.add_source(self.source)
         self.sim.set(t=self.begins)
         self.steps = int((4.0 * self.period + (20 + 1.5 * order) * H / wave.speed) / self.sim.dt)
+
+    def water(self):
+        """Water, with another speed at a corner, which the wave does not meet."""
+        c = np.full(self.grid.shape, WATER.scalar()["c"])
+        c[0, 0, 0] *= 0.9
+        return unda.Acoustic(rho=1000.0, c=c)
 
     def inside(self, name):
         """Which places of a field are inside."""

@@ -1,6 +1,6 @@
 """Plane waves on grids stay in the box of total fields, and are what was asked for.
 
-Not here: devices, slabs, files (test_plane_wave_engines.py); a scatterer (tests/exact/test_sphere_grid.py).
+Not here: devices, slabs, files (test_plane_wave_engines.py); a scatterer (tests/project/test_examples.py).
 """
 
 import re
@@ -38,6 +38,36 @@ def test_nothing_leaks_out_of_the_box(name, order, dtype):
     """Less than 1e-6 in float32, rounding in float64, nothing of the scalar scheme in float32."""
     exact = name == "scalar" and dtype == "float32"
     assert Run(name, order, dtype).leak() <= (0 if exact else BOUND[dtype])
+
+
+@pytest.mark.parametrize(
+    "order, varies, cfl",
+    [
+        (4, True, 0.9),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [(2, True, 0.9), (8, True, 0.9), (2, True, 0.05), (2, False, 0.05), (4, False, 0.05)]
+        ),
+    ],
+)
+def test_nothing_leaks_where_weights_are_split_from_c(order, varies, cfl, monkeypatch):
+    """Of the scalar scheme in float32: where c varies, and with small steps, see cuda/physics/scalar.h.
+
+    The line has the operations of the step, so that the difference of both is 0. A line of one c has it in
+    its weights; each step differs by a rounding, 2^-24 of the wave, which p' = 2 p - p_old keeps, and more
+    is seen.
+    """
+    assert Run("scalar", order, "float32", varies=varies, cfl=cfl).leak() == 0
+    scene = total_field.Scene
+    if varies and cfl > 0.1:
+        monkeypatch.setattr(total_field, "Scene", lambda medium, _, *more: scene(medium, False, *more))
+        assert Run("scalar", order, "float32", varies=True, cfl=cfl).leak() > 2.0**-24
+
+
+@pytest.mark.slow
+def test_little_leaks_of_small_steps_and_high_orders():
+    """Of order 16 with steps of a third of the largest, in float32: 1e-6, as otherwise."""
+    assert Run("acoustic", 16, "float32", cfl=0.3).leak(every=25) < 1e-6
 
 
 @pytest.mark.parametrize(

@@ -15,19 +15,29 @@ slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    "options",
+    "options, varies",
     [
-        pytest.param({"kernel": "step"}, id="step"),
-        pytest.param({"kernel": "diamond"}, id="diamond", marks=slow),
-        pytest.param({"window": 8}, id="window", marks=slow),
-        pytest.param({"device": ["cuda:0", "cuda:0"]}, id="slabs", marks=slow),
+        pytest.param({"kernel": kernel} | more, varies, id=f"{name}-{varies}", marks=marks)
+        for name, kernel, more in (
+            ("step", "step", {}),
+            ("diamond", "diamond", {}),
+            ("window", "auto", {"window": 8}),
+            ("slabs", "auto", {"device": ["cuda:0", "cuda:0"]}),
+        )
+        for varies in (True, False)
+        for marks in [() if name == "step" and varies else slow]
     ],
 )
-def test_the_scalar_scheme_has_the_bits_of_the_cpu(options):
-    """On a device, many steps at once, in a window, in slabs: and nothing leaks; another wave has others."""
+def test_the_scalar_scheme_has_the_bits_of_the_cpu(options, varies):
+    """On a device, many steps at once, in a window, in slabs: and nothing leaks; another wave has others.
+
+    With one c and where c varies far from the box: the step's weights are others.
+    """
     steps = 24 if not REAL else 60  # the pulse is in the box
-    there, here, other = (Run("scalar", 2, "float32", start=20, **given) for given in (
-        {"device": "cuda"} | options, {}, {"amplitude": 1.0 + 1e-6}))  # fmt: skip
+    there, here, other = (
+        Run("scalar", 2, "float32", start=20, varies=varies, **given)
+        for given in ({"device": "cuda"} | options, {}, {"amplitude": 1.0 + 1e-6})
+    )
     for run in (there, here, other):
         run.sim.step(steps)
     states = [run.sim.get("p") for run in (there, here, other)]

@@ -67,6 +67,38 @@ def test_a_box_around_has_the_cross_section_of_a_sphere_around(size):
     assert face.any() and np.abs(wrong - expected).max() > 1e-2 * expected.max()
 
 
+class Recorded:
+    """What receivers have of a run: spectra of the scattered fields, s being that of the wave."""
+
+    def __init__(self, fields, s):
+        self.fields, self._values = tuple(fields), {name: s * one for name, one in fields.items()}
+
+    def spectrum(self, name, frequency):
+        return self._values[name]
+
+
+def test_a_run_has_the_cross_section_of_its_spectra():
+    """A Ricker wavelet of peak frequency g has the spectrum 2 / sqrt(pi) f^2 / g^3 exp(-(f / g)^2) at f.
+
+    It is cut off where it is less than 1e-7 of its peak, which is worth less than 1e-6. Not with
+    another wave.
+    """
+    solution, surface = mie(3.0), around(3.0)
+    f, g = surface.frequency, 0.8 * surface.frequency
+    s = 2.5 * 2 / np.sqrt(np.pi) * f**2 / g**3 * np.exp(-((f / g) ** 2))
+    rec = Recorded(solution.fields(*surface.points.T, part="scattered"), s)
+    wave = unda.PlaneWave(WAVE["direction"], WAVE["polarization"], unda.ricker(g), region="a", amplitude=2.5)
+    theta, phi = np.linspace(0, np.pi, 13), np.array([[0.0], [1.0]])
+    expected, found = solution.bistatic(theta, phi), surface.cross_section(rec, wave, theta, phi)
+    assert found.shape == (2, 13) and np.abs(found - expected).max() < 1e-6 * expected.max()
+    turned = unda.PlaneWave(WAVE["direction"], (1, 0, 1), wave.f, region="a", amplitude=2.5)
+    assert np.abs(surface.cross_section(rec, turned, theta, phi) - expected).max() > 0.1 * expected.max()
+    for other, says in ((np.cos, "expected one that ends"), (unda.ricker(0.01 * f), "nothing at")):
+        wave = unda.PlaneWave(WAVE["direction"], WAVE["polarization"], other, region="a")
+        with pytest.raises(ArgumentError, match=says):
+            surface.cross_section(rec, wave, theta, phi)
+
+
 def test_a_surface_is_a_sphere_or_a_box():
     for given, says in (
         ({}, "expected one of them"),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import exact
+from ..method._options import Precision
 from ..method.dg import DG
 from ..problem.medium import EPS0, MU0, Maxwell
 from ..problem.mesh import Mesh
@@ -34,7 +35,9 @@ PAPER = {  # degree: errors on its four meshes, order
     8: ((1.91e-4, 4.76e-5, 1.05e-5, 2.55e-6), 8.90),
     9: ((4.25e-5, 8.71e-6, 2.10e-6, 1.30e-6), 7.31),
 }
-ROUNDING = 2e-6  # rounding in single precision: twice the errors at degree 9
+# Rounding in single precision: twice the errors at degree 9, and as much as s = 1300 stages may leave that
+# each round the state by 2^-24 of it at most, independently of each other: sqrt(s) 2^-24 0.95.
+ROUNDING = 2e-6
 SLACK = 0.3  # by which an order may be below the paper's
 
 
@@ -44,12 +47,15 @@ def meshes() -> list[Mesh]:
         return [Mesh(arrays[f"vertices_{n}"], arrays[f"cells_{n}"].astype(np.int64)) for n in MESHES]
 
 
-def error(mesh: Mesh, degree: int, n: tuple[int, int, int], device: str, kernel: str = "auto") -> float:
+def error(
+    mesh: Mesh, degree: int, n: tuple[int, int, int], device: str, kernel: str = "auto",
+    dtype: Precision = "float32",
+) -> float:  # fmt: skip
     """Return the L2 error of all fields after 1e-9 s [V/m m^3/2]."""
     medium = Maxwell(eps_r=1.0)
     mode = exact.cavity_mode(medium, (0, 0, 0), (1, 1, 1), n=n, amplitude=6 / np.sqrt(5))
     where: dict[str, Any] = {"device": device, "kernel": kernel}
-    with DG(mesh, medium, degree=degree, boundary={"*": "pec"}, dtype="float32", **where) as sim:
+    with DG(mesh, medium, degree=degree, boundary={"*": "pec"}, dtype=dtype, **where) as sim:
         sim.set(mode)
         sim.run(until=1e-9, progress=False)
         found = sim.error(mode)
@@ -73,8 +79,9 @@ def cavity(device: str, quick: bool) -> Iterator[dict[str, Any]]:
         found, (known, least) = order(errors), PAPER[degree]
         passed, wanted = found is None or found >= least - SLACK, f"order >= {least - SLACK:.2f}"
         if n == (1, 2, 2):
-            passed = passed and all(a <= b for a, b in zip(errors, known, strict=True))
-            wanted += ", errors <= the paper's"
+            # beside an error of the paper's that is rounding itself, one on its finest mesh: rounding too
+            passed = passed and all(a <= max(b, ROUNDING) for a, b in zip(errors, known, strict=True))
+            wanted += ", errors <= the paper's or rounding"
         yield {
             "check": f"cavity {n}", "degree": degree, "error": errors[-1], "order": found, "wanted": wanted,
             "passed": passed, "elements": list(MESHES), "errors": errors, "paper_errors": list(known),

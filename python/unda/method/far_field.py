@@ -6,15 +6,19 @@ Not here: the fields there (receivers and their spectrum); exact solutions (exac
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import field_names, number, vector
+from .._check import field_names, number, unit_vector, vector
 from ..errors import ArgumentError
-from ..problem.incident import two_corners
+from ..exact.plane_maxwell import transverse
+from ..problem.incident import ALLOWED, PlaneWave, two_corners
 from ..problem.medium import Maxwell
+from ..problem.timefunction import wrap
 
+Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
@@ -67,7 +71,7 @@ class FarField:
     >>> around = unda.FarField(medium, 1.5, f0)  # doctest: +SKIP
     >>> rec = sim.add_receivers(around.points, sim.fields)  # doctest: +SKIP
     >>> sim.run(until=30.0)  # doctest: +SKIP
-    >>> far = around.amplitude({name: rec.spectrum(name, f0) for name in sim.fields}, d)  # doctest: +SKIP
+    >>> sigma = around.cross_section(rec, wave, theta, 0.0)  # doctest: +SKIP
 
     The exact field of a sphere and its exact cross-section:
 
@@ -161,8 +165,7 @@ class FarField:
         Returns
         -------
         ndarray of complex, shape (.., 3)
-            Amplitude of E, r exp(-i k r) E for large r [V]; of spectra [V s]. The radar cross-section is
-            4 pi abs(amplitude)^2 over the squared amplitude of the incident wave.
+            Amplitude of E, r exp(-i k r) E for large r [V]; of spectra [V s].
 
         Raises
         ------
@@ -192,6 +195,52 @@ class FarField:
         magnetic = phase @ (weight * np.cross(self._normal, e))
         electric = phase @ (weight * np.cross(self._normal, self._impedance * h))
         return np.asarray(1j * self._k / (4 * np.pi) * np.cross(d, magnetic + np.cross(electric, d)))
+
+    def cross_section(self, rec: Any, wave: PlaneWave, theta: ArrayLike, phi: ArrayLike) -> Array:
+        """Return the bistatic radar cross-section, 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2, of a run.
+
+        Parameters
+        ----------
+        rec : Receivers
+            At `points`, of all fields, until they have died away.
+        wave : PlaneWave
+            The incident one, whose f begins and ends.
+        theta, phi : array_like
+            Directions by the angles of `exact.mie_sphere` [rad]: from that of the wave; and around it, from
+            the plane of direction and polarization.
+
+        Returns
+        -------
+        ndarray
+            Cross-section [m2], of the broadcast shape.
+
+        Raises
+        ------
+        ArgumentError
+            If f does not say when it begins and ends, or has nothing at the frequency; fields are missing.
+        """
+        f = wrap(wave.f, 1.0 / (40.0 * self.frequency))
+        if f.span is None or not np.isfinite(f.span).all():
+            raise ArgumentError(
+                f"the wave's f is {wave.f!r}, with span {f.span}; expected one that ends: a pulse"
+            )
+        periods = self.frequency * (f.span[1] - f.span[0])
+        t = np.linspace(*f.span, 4001 + int(40.0 * periods))
+        values = wave.amplitude * f(t) * (t[1] - t[0])  # 0 at both ends: the trapezoidal rule is a sum
+        incident = (values * np.exp(2j * np.pi * self.frequency * t)).sum()
+        if not abs(incident) > ALLOWED * np.abs(values).sum():
+            raise ArgumentError(
+                f"the wave has nothing at {self.frequency:g} Hz, the frequency of the far field"
+            )
+        fields = {name: rec.spectrum(name, self.frequency) / incident for name in rec.fields}
+        theta, phi = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
+        along = np.array(unit_vector("direction", wave.direction))
+        across = transverse(wave.polarization, along)
+        around = np.multiply.outer(np.cos(phi), across) + np.multiply.outer(
+            np.sin(phi), np.cross(along, across)
+        )
+        directions = np.multiply.outer(np.cos(theta), along) + np.sin(theta)[..., None] * around
+        return np.asarray(4.0 * np.pi * (np.abs(self.amplitude(fields, directions)) ** 2).sum(axis=-1))
 
     def __repr__(self) -> str:
         where = self.radius if self.box is None else None

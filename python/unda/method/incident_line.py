@@ -8,7 +8,7 @@ last bit; its values at nodes are what the surface of a total field takes (total
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,11 +64,9 @@ class Scene(NamedTuple):
         from .fd import FD
 
         medium: Any = self.medium
-        if self.varies:
-            medium = type(medium)(**{
-                name: value if name == "rho" and self.scheme == "scalar" else np.full(shape, value)
-                for name, value in medium.scalar().items()
-            })  # fmt: skip
+        if self.varies:  # an array of equal values would be one value, with its weights; a function is not
+            given = medium.scalar()
+            medium = type(medium)(rho=given["rho"], c=lambda x, y, z: np.full(np.shape(x), given["c"]))
         return FD(
             Grid(shape, self.spacing, origin=origin), medium, order=self.order, scheme=self.scheme,  # type: ignore[arg-type]
             boundary=sides, dt=self.dt, dtype=self.dtype, device=self.device, allow_unstable=True,
@@ -131,7 +129,7 @@ class IncidentLine:
     device : str
         Where the column is.
     width : int
-        Number of values: those of fields one after the other, at the nodes of the line.
+        Number of values: those of fields one after the other, at the nodes of the line; and of sums.
     numbers : ndarray of int
         Column of each source of the library.
     enters : float
@@ -161,6 +159,7 @@ class IncidentLine:
         self._lag = {name: self._column._scheme.lag(name) for name in self.fields}
         self._drive(wave, unit, speed)
         self._listen()
+        self._taps, self._factors = np.zeros((0, 0), np.int64), np.zeros((0, 0))  # of sums
         self._known: list[tuple[int, int, list[np.ndarray]]] = []  # steps and values of the last calls
         self._begun: float | None = None  # the simulation's start
         self._step = 0  # of the simulation, at which the column's clock was set to 0
@@ -252,7 +251,20 @@ class IncidentLine:
             samples[2:] if self._lag[name] else samples[1:-1]
             for name, samples in zip(self.fields, self.samples(times), strict=True)
         ]
-        return np.concatenate(parts, axis=1, dtype=np.float64)
+        values = np.concatenate(parts, axis=1, dtype=np.float64)
+        sums = np.zeros((len(values), self._taps.shape[1]))
+        for tap, factor in zip(self._taps, self._factors, strict=True):
+            sums += factor * values[:, tap]
+        return np.concatenate([values, sums], axis=1)
+
+    def add_sums(self, sums: Sequence[Sequence[tuple[int, float]]]) -> int:
+        """Give sums of values, each by numbers and factors, after the values; return the first's number."""
+        most, first = max(map(len, sums)), self.width
+        padded = np.array([[*one, *[(0, 0.0)] * (most - len(one))] for one in sums])
+        self._taps, self._factors = padded[..., 0].T.astype(np.int64), padded[..., 1].T
+        self.width += len(sums)
+        self.numbers = np.arange(self.width)
+        return first
 
     def samples(self, times: np.ndarray) -> list[np.ndarray]:
         """Return each field (num_time + 2, num), from a step before the first of consecutive times on.
