@@ -89,7 +89,7 @@ unda_status fd_lines_new(unda_solver *s, int f, void **owner, struct fd_lines *l
     OWNER void *scratch = NULL;
     struct listing o = {.s = fd_whole(s), .lines = l, .own = fd_planes_of(fd)};
     *l = (struct fd_lines){0};
-    TRY(fd_reached_new(o.s, f, &scratch, &o.reached));
+    TRY(fd_reached_new(fd_tables(o.s), f, o.s->num_source, o.s->sources, &scratch, &o.reached));
     int64_t num_x = fd->axis[0].total, num = o.reached.term[num_x];
     if (num == 0)
         return UNDA_OK;
