@@ -326,6 +326,7 @@ MUTATIONS = [
     ("csrc/fd/cpu_inject.c", "weight += count;", "weight += POINT_WIDTH;"),
     ("csrc/fd/sources.c", "x + axis[0].first) * axis[1].total", "x) * axis[1].total"),
     ("csrc/fd/source_plane.c", "if (same && g->x == x)", "if (same)"),
+    ("csrc/fd/lines.c", "fd_uniform_gain(fd, e, one->rates) ==", "fd_uniform_gain(fd, f, one->rates) =="),
     ("csrc/fd/source_plane.c", "if (is_run && other == 0)", "if (is_run)"),
     ("csrc/fd/source_plane.c", "return fd_is_uniform(fd) && !tap->beside;", "return fd_is_uniform(fd);"),
     ("csrc/fd/source_plane.c", "node < (x + end) * plane", "node <= (x + end) * plane"),

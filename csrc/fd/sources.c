@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BATCH = 64 };
+enum { MAX_BATCH = 512 };
 
 double fd_source_most(const void *source)
 {
