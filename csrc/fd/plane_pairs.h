@@ -56,8 +56,8 @@ struct fd_reached {
 unda_status fd_reached_new(const struct fd *fd, int f, int64_t num, void *const *sources, void **owner,
                            struct fd_reached *reached);
 
-/* Of each plane that sources reach, some at once: `take`, then, in the order of planes, `place`, then `put`; the last two
- * may be NULL. */
+/* Of each plane that sources reach, some at once: `take`, then, in the order of planes, `place`, then `put`, of which
+ * the last two may be NULL. */
 struct fd_plane_taker {
     void (*take)(void *of, int64_t x, const struct fd_plane *plane);
     void (*place)(void *of, int64_t x);

@@ -1,6 +1,6 @@
-/* source_plane.c: what a source adds to the nodes of a plane of x: products of weights along the axes (row.c), over the
- * volume of a cell, times a gain, which the medium and the source's rates give. Sources of the same rates share the gains
- * of a plane: each node's is computed once. Not here: sources (sources.c), planes of all of them (plane_pairs.c). */
+/* source_plane.c: what a source adds to the nodes of a plane of x: products of weights along the axes (row.c), over
+ * the volume of a cell, times a gain, which the medium and the source's rates give. Sources of the same rates share the
+ * gains of a plane: each node's is computed once. Not here: sources (sources.c), planes of all (plane_pairs.c). */
 #include "../base/parallel.h"
 #include "plane_pairs.h"
 
@@ -191,6 +191,8 @@ CLONES static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *
     bool is_run = r->num[2] == POINT_WIDTH;
     double room[POINT_WIDTH] = {0}, along[POINT_WIDTH] = {0};
     int64_t num = 0;
+    if (r->num[2] == 0)
+        return 0;
     memcpy(along, r->weight[2], (size_t)r->num[2] * sizeof *along);
     choose_rates(fd, f, r->node[0][0], tap->rates, w->gains);
     for (int k = 0; k < POINT_WIDTH && alike; k++)

@@ -198,8 +198,8 @@ static unda_status new_nodes(unda_solver *s, void **out, const unda_source *give
 
 /* ---- what a source adds at most ---- */
 
-/* Of a source of one tap where all nodes have one gain: the largest weights give it, to the bit, since rounding keeps the
- * order of numbers. false: it is no such source. */
+/* Of a source of one tap where all nodes have one gain: the largest weights give it, to the bit, since rounding keeps
+ * the order of numbers. false: it is no such source. */
 static bool find_most(const struct fd *fd, int f, const struct fd_source *source, double *most)
 {
     const double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;

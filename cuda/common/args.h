@@ -103,7 +103,7 @@ struct record_args {
     int step;               /* this step's number in the batch, counted from 1 */
     int num_channel, num_node, num_field;
     long long total; /* nodes of the state */
-    /* Row y of blocks records step number step + y, from a state y q_step reals, and integrals y integral_step beyond. */
+    /* Row y of blocks records step number step + y, from a state y q_step reals, integrals y integral_step beyond. */
     long long q_step, integral_step;
     const double *integral;
 };
