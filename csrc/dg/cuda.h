@@ -29,10 +29,13 @@ struct resident {
     gpu_ptr matrix, mailbox;
     gpu_ptr slot, row_slot; /* lists: of each element, of each row of receivers' weights */
     gpu_ptr source_range, incident_range;
-    gpu_ptr history; /* room: states of num_slot elements after each of num_step steps */
+    gpu_ptr
+        history; /* room: the states of num_slot elements of num_step steps, as dg_resident_args has them */
+    gpu_ptr integral; /* room: [step][place], integrals over time after each step */
     int64_t num_step;
-    int32_t num_slot; /* elements with receivers */
-    uint32_t tag;     /* stages so far */
+    int32_t num_slot;  /* elements with receivers */
+    int32_t num_level; /* states that are kept of a step: of each stage where receivers integrate over time */
+    uint32_t tag;      /* stages so far */
 };
 
 /* Cut faces of a part, num_face * elem + face, and, for measurements, what fills its messages (exchange_cuda.c). */
@@ -138,8 +141,10 @@ unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_begin(unda_solver *s);                                /* before the first step of a call */
 unda_status points_integrate(unda_solver *s, const struct stage *stage); /* before each stage */
-unda_status points_launch_record(unda_solver *s, void *of);              /* after each step */
-unda_status points_fetch(unda_solver *s);                                /* after the last */
+/* Stages of integrals, as a has them: states, r and what counts stages. */
+unda_status points_launch_integrate(unda_solver *s, struct integral_args *a);
+unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
+unda_status points_fetch(unda_solver *s);                   /* after the last */
 struct record_args points_record_args(const unda_solver *s);
 void points_free(unda_solver *s);
 

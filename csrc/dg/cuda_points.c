@@ -120,16 +120,26 @@ unda_status points_integrate(unda_solver *s, const struct stage *stage)
         return UNDA_OK;
     struct integral_args a = dg_integral_args(s, stage);
     a.q = POINTER(t->buffer[BUF_Q]);
-    a.weight = POINTER(t->channel_weight);
     a.elem = POINTER(t->channel_elem);
-    a.place = POINTER(t->place);
-    a.u = POINTER(t->integrals[BUF_Q]);
     a.r = POINTER(t->integrals[stage->r]);
-    a.r1 = POINTER(t->integrals[BUF_R1]);
     a.total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node;
-    a.num_place = t->num_place;
-    struct gpu_shape shape = gpu_threads((int64_t)t->num_place * 32);
-    return gpu_launch(&t->integrate, t->stream, &shape, &a, sizeof a);
+    return points_launch_integrate(s, &a);
+}
+
+unda_status points_launch_integrate(unda_solver *s, struct integral_args *a)
+{
+    enum { WARP = 32 };
+    struct dg_cuda *t = tables(s);
+    /* one stage: places side by side in a block; many: those of one place */
+    int places = a->num_step * a->num_stage > 1 ? 1 : INTEGRAL_WARPS;
+    a->weight = POINTER(t->channel_weight);
+    a->place = POINTER(t->place);
+    a->u = POINTER(t->integrals[BUF_Q]);
+    a->r1 = POINTER(t->integrals[BUF_R1]);
+    a->num_place = t->num_place;
+    struct gpu_shape shape = {.grid = {(t->num_place + places - 1) / places},
+                              .block = {WARP, INTEGRAL_WARPS / places, places}};
+    return gpu_launch(&t->integrate, t->stream, &shape, a, sizeof *a);
 }
 
 /* ---- receivers ---- */
@@ -179,9 +189,6 @@ unda_status points_list(unda_solver *s)
              (long long)num_channel, (long long)num_place);
     t->num_channel = (int)num_channel;
     t->num_place = (int)num_place;
-    if (num_place > 0 && t->resident.asked)
-        log_add(UNDA_LOG_WARNING,
-                "receivers integrate over time: steps go stage by stage, whatever resident is");
     TRY(upload_channels(s, rows));
     return list_sources(s);
 }

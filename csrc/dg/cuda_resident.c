@@ -352,6 +352,12 @@ static int64_t slots_bytes(const unda_solver *s)
     return tables(s)->resident.num_slot * dg_elem_bytes(s);
 }
 
+/* Of the states of so many steps, and of that before them. */
+static int64_t history_bytes(const unda_solver *s, int64_t num_step)
+{
+    return (num_step * tables(s)->resident.num_level + 1) * slots_bytes(s);
+}
+
 static unda_status prepare(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
@@ -363,9 +369,11 @@ static unda_status prepare(unda_solver *s)
     if (!r->matrix)
         TRY(upload(s));
     r->num_step = r->most_step < s->max_step ? r->most_step : s->max_step;
-    while (r->num_step > 1 && r->num_step * slots_bytes(s) > HISTORY_BYTES)
+    r->num_level = t->num_place > 0 ? dg_tables(s)->integration.kind->num_stage : 1;
+    while (r->num_step > 1 && history_bytes(s, r->num_step) > HISTORY_BYTES)
         r->num_step /= 2;
-    return gpu_pool_alloc(&t->room, t->gpu, &r->history, r->num_step * slots_bytes(s), "receivers");
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &r->integral, 8 * r->num_step * t->num_place, "integrals"));
+    return gpu_pool_alloc(&t->room, t->gpu, &r->history, history_bytes(s, r->num_step), "receivers");
 }
 
 unda_status resident_reserve(unda_solver *s)
@@ -395,8 +403,6 @@ bool resident_takes(const unda_solver *s, int64_t num_step)
 {
     const struct resident *r = &tables(s)->resident;
     const struct integration *in = &dg_tables(s)->integration;
-    if (tables(s)->num_place > 0) /* integrals are taken between stages */
-        return false;
     return r->most_step > 1 && r->module && num_step >= least(r) && in->num_valid == in->kind->num_level;
 }
 
@@ -413,6 +419,7 @@ static unda_status launch(unda_solver *s, int64_t num_step, int64_t time, bool k
                                  .history = POINTER(r->history),
                                  .slot = r->num_slot ? POINTER(r->slot) : NULL,
                                  .num_slot = r->num_slot,
+                                 .num_level = r->num_level,
                                  .num_step = (int)num_step,
                                  .tag = r->tag + 1};
     struct gpu_shape shape = {.grid = {r->num_block},
@@ -431,7 +438,34 @@ static unda_status launch(unda_solver *s, int64_t num_step, int64_t time, bool k
     return gpu_launch(&r->kernel, t->stream, &shape, &a, sizeof a);
 }
 
-/* From the history, whose first state is that of the step after the present one. */
+/* Integrals over time of these steps, from the states before their stages. */
+static unda_status integrate(unda_solver *s, int64_t num_step)
+{
+    struct dg_cuda *t = tables(s);
+    const struct resident *r = &t->resident;
+    const struct integrator *kind = dg_tables(s)->integration.kind;
+    const double *c = kind->stage[0];
+    if (t->num_place == 0)
+        return UNDA_OK;
+    struct stage stage = {kind->update, BUF_R, 0, c[1], c[2], c[3], c[4], c[5]};
+    struct integral_args a = dg_integral_args(s, &stage);
+    a.q = POINTER(r->history);
+    a.elem = POINTER(r->row_slot);
+    a.r = POINTER(t->integrals[BUF_R]);
+    a.after = POINTER(r->integral);
+    for (int k = 0; k < kind->num_stage; k++) {
+        a.a[k] = kind->stage[k][1];
+        a.b[k] = kind->stage[k][2];
+    }
+    a.total = r->num_slot * a.num_node;
+    a.q_step = a.total * a.num_field;
+    a.num_stage = kind->num_stage;
+    a.num_step = (int)num_step;
+    a.shift = kind->update == UPDATE_AB3;
+    return points_launch_integrate(s, &a);
+}
+
+/* From the history, and integrals after each step. */
 static unda_status record(unda_solver *s, int64_t num_step)
 {
     struct dg_cuda *t = tables(s);
@@ -440,11 +474,13 @@ static unda_status record(unda_solver *s, int64_t num_step)
     struct gpu_shape shape = gpu_threads((int64_t)t->num_channel * 32);
     if (t->num_channel == 0)
         return UNDA_OK;
-    a.q = POINTER(r->history);
+    a.q = POINTER(r->history + r->num_level * slots_bytes(s));
     a.elem = POINTER(r->row_slot);
+    a.integral = POINTER(r->integral);
+    a.integral_step = t->num_place;
     a.step++;
     a.total = r->num_slot * a.num_node;
-    a.q_step = a.total * a.num_field;
+    a.q_step = r->num_level * a.total * a.num_field;
     shape.grid[1] = num_step;
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }
@@ -455,6 +491,7 @@ unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time)
     while (num_step >= least(r)) {
         int64_t num = num_step < r->num_step ? num_step : r->num_step;
         TRY(launch(s, num, *time, true));
+        TRY(integrate(s, num));
         TRY(record(s, num));
         s->step += num;
         *time += num * dg_tables(s)->integration.kind->num_stage;

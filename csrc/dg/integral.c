@@ -81,12 +81,14 @@ void dg_move_integrals(const struct dg_points *p, int64_t from, int64_t to, int6
 
 struct integral_args dg_integral_args(const unda_solver *s, const struct stage *stage)
 {
-    return (struct integral_args){.a = stage->a,
-                                  .b = stage->b,
+    return (struct integral_args){.a = {stage->a},
+                                  .b = {stage->b},
                                   .dt = s->dt,
                                   .c0 = s->dt * stage->c0,
                                   .c1 = s->dt * stage->c1,
                                   .c2 = s->dt * stage->c2,
+                                  .num_stage = 1,
+                                  .num_step = 1,
                                   .update = stage->update,
                                   .num_node = dg_tables(s)->space.num_node,
                                   .num_field = dg_tables(s)->physics->num_field};

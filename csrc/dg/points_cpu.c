@@ -62,8 +62,9 @@ unda_status dg_cpu_integrate(unda_solver *s, const struct stage *stage)
         a.r1 = p->integrals[BUF_R1];
 #pragma omp parallel for schedule(static) num_threads(s->threads) if (num > FEW_SAMPLES)
         for (int64_t i = 0; i < num; i++)
-            integral_advance(&a, i,
-                             value_at_place(s, p, i / p->num_integral, p->integrand[i % p->num_integral]));
+            integral_advance(&a, 0,
+                             value_at_place(s, p, i / p->num_integral, p->integrand[i % p->num_integral]),
+                             &a.u[i], &a.r[i], a.r1[i]);
     }
     return UNDA_OK;
 }

@@ -253,8 +253,15 @@ unda_status fd_cpu_list_points(unda_solver *s)
             struct fd_range own = fd_nodes_in(fd, nodes->node, nodes->num_node, fd_planes_of(fd));
             t->samples[t->num_samples++] = (struct fd_cpu_samples){s->groups[g], nodes, own, NULL};
         }
-    for (int f = 0; f < fd->num_field; f++)
-        TRY(fd_lines_new(s, f, &t->lists, &t->lines[f]));
+    for (int f = 0; f < fd->num_field; f++) {
+        int e = 0;
+        while (e < f && !fd_lines_alike(fd_whole(s), e, f))
+            e++;
+        if (e < f)
+            t->lines[f] = t->lines[e];
+        else
+            TRY(fd_lines_new(s, f, &t->lists, &t->lines[f]));
+    }
     return UNDA_OK;
 }
 

@@ -94,6 +94,8 @@ void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *fiel
                         bool sides);
 /* lines.c: of field f, in planes that this solver computes; owner: of the arrays. */
 unda_status fd_lines_new(unda_solver *s, int f, void **owner, struct fd_lines *lines);
+/* Whether these fields have the same lines, as normal stresses of an explosion in a uniform solid do. */
+bool fd_lines_alike(const unda_solver *s, int e, int f);
 /* cpu_inject.c: adds those of row number x [total y] + y to its values. */
 void fd_cpu_inject_f32(const struct fd_lines *lines, int64_t row, const double *amplitude, void *values);
 void fd_cpu_inject_f64(const struct fd_lines *lines, int64_t row, const double *amplitude, void *values);

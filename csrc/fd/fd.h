@@ -386,6 +386,7 @@ unda_status fd_inside(const struct fd *fd, const double *x, const char *what, in
 struct fd_tap {
     struct fd_product product;
     double rates[FD_MAX_RATE];
+    bool beside; /* some of its nodes are on a free side */
 };
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
@@ -398,21 +399,6 @@ struct fd_source {
     struct fd_pair *pair;            /* behind the struct, of a source node by node: ascending; NULL: taps */
     struct fd_tap tap[];
 };
-/* Calls `take` for each source with what a unit of its amplitude adds to nodes of field f, each node once. */
-typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
-unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
-/* The same of one source and plane x alone; value[which][i]: materials in planes x and x + 1, [total y][total z], where
- * they vary. Returns their number. */
-struct fd_plane_materials {
-    double *value[FD_MAX_MATERIAL][2];
-};
-int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
-                        const struct fd_plane_materials *materials, struct fd_pair *pair);
-/* Adds at most how many nodes of each plane x a source reaches to count[x]; the nodes whose materials count for those
- * of a plane, some one after the other at a time. */
-void fd_source_count(const struct fd *fd, int f, const struct fd_source *source, int64_t *count);
-void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
-                             void (*take)(void *of, int64_t node, int64_t num), void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 double fd_source_most(const void *source);
 
@@ -524,10 +510,5 @@ unda_status fd_rank_most(const unda_solver *slab, double *value);
 unda_status fd_energy(unda_solver *s, double *energy);
 unda_status fd_add_energies(unda_solver *s, double *sum);
 double fd_energy_of(const struct fd *fd, double sum);
-
-static inline const struct fd_source *fd_source(const unda_solver *s, int32_t i)
-{
-    return s->sources[i];
-}
 
 #endif

@@ -4,6 +4,8 @@
 #include "cpu.h"
 #include "plane_pairs.h"
 
+#include <string.h>
+
 struct listing {
     const unda_solver *s;
     struct fd_reached reached;
@@ -83,13 +85,34 @@ static void put_plane(void *of, int64_t x, const struct fd_plane *w)
         put_lines(of, x, w, true);
 }
 
+/* Whether a source drives fields e and f alike: by one tap each, of the same weights and one gain. */
+static bool drives_alike(const struct fd *fd, const struct fd_source *source, int e, int f)
+{
+    int32_t num = source->first[e + 1] - source->first[e];
+    if (num != source->first[f + 1] - source->first[f] || num == 0)
+        return num == 0 && source->first[f + 1] == source->first[f];
+    const struct fd_tap *one = &source->tap[source->first[e]], *other = &source->tap[source->first[f]];
+    return !source->pair && num == 1 && fd_is_alike(fd, one) && fd_is_alike(fd, other) &&
+           memcmp(one->product.node, other->product.node, sizeof one->product.node) == 0 &&
+           memcmp(one->product.weight, other->product.weight, sizeof one->product.weight) == 0 &&
+           fd_uniform_gain(fd, e, one->rates) == fd_uniform_gain(fd, f, other->rates);
+}
+
+bool fd_lines_alike(const unda_solver *s, int e, int f)
+{
+    bool alike = true;
+    for (int32_t i = 0; i < s->num_source && alike; i++)
+        alike = drives_alike(fd_tables(s), s->sources[i], e, f);
+    return alike;
+}
+
 unda_status fd_lines_new(unda_solver *s, int f, void **owner, struct fd_lines *l)
 {
     const struct fd *fd = fd_tables(s);
     OWNER void *scratch = NULL;
     struct listing o = {.s = fd_whole(s), .lines = l, .own = fd_planes_of(fd)};
     *l = (struct fd_lines){0};
-    TRY(fd_reached_new(o.s, f, &scratch, &o.reached));
+    TRY(fd_reached_new(fd_tables(o.s), f, o.s->num_source, o.s->sources, &scratch, &o.reached));
     int64_t num_x = fd->axis[0].total, num = o.reached.term[num_x];
     if (num == 0)
         return UNDA_OK;

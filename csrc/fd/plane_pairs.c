@@ -1,4 +1,4 @@
-/* plane_pairs.c: what sources add to a field, plane by plane. Not here: what one source adds to its nodes (sources.c). */
+/* plane_pairs.c: what sources add to a field, plane by plane. Not here: what one source adds to them (source_plane.c). */
 #include "plane_pairs.h"
 
 #include "../base/parallel.h"
@@ -41,9 +41,8 @@ static void put_source(void *of, int64_t x, int32_t number)
     r->source[r->first[x]++] = number;
 }
 
-static unda_status list_planes(const unda_solver *s, int f, void **owner, struct fd_reached *r)
+static unda_status list_planes(const struct fd *fd, int f, int64_t num, void **owner, struct fd_reached *r)
 {
-    const struct fd *fd = fd_tables(s);
     int64_t num_x = fd->axis[0].total;
     SCRATCH int32_t *last = NULL;
     TRY(array_try(&last, num_x, sizeof *last, "sources"));
@@ -51,8 +50,8 @@ static unda_status list_planes(const unda_solver *s, int f, void **owner, struct
     for (int what = 0; what < 2; what++) {
         for (int64_t x = 0; x < num_x; x++)
             last[x] = -1;
-        for (int32_t i = 0; i < s->num_source; i++)
-            each_plane(fd, f, fd_source(s, i), i, last, what ? put_source : count_plane, r);
+        for (int32_t i = 0; i < num; i++)
+            each_plane(fd, f, r->of[i], i, last, what ? put_source : count_plane, r);
         for (int64_t x = 0; x < num_x && !what; x++)
             r->first[x + 1] += r->first[x];
         if (!what)
@@ -63,14 +62,14 @@ static unda_status list_planes(const unda_solver *s, int f, void **owner, struct
     return UNDA_OK;
 }
 
-static unda_status make_room(const unda_solver *s, int f, void **owner, struct fd_reached *r)
+static unda_status make_room(const struct fd *fd, int f, int64_t num_source, void **owner,
+                             struct fd_reached *r)
 {
-    const struct fd *fd = fd_tables(s);
     int64_t num_x = fd->axis[0].total, plane = fd->axis[1].total * fd->axis[2].total;
     TRY(array_own(owner, &r->term, num_x + 1, sizeof *r->term, "sources"));
     TRY(array_own(owner, &r->node, num_x + 1, sizeof *r->node, "sources"));
-    for (int32_t i = 0; i < s->num_source; i++)
-        fd_source_count(fd, f, fd_source(s, i), r->term + 1);
+    for (int64_t i = 0; i < num_source; i++)
+        fd_source_count(fd, f, r->of[i], r->term + 1);
     for (int64_t x = 0; x < num_x; x++) {
         int64_t num = r->term[x + 1], sources = r->first[x + 1] - r->first[x];
         r->term[x + 1] += r->term[x];
@@ -81,11 +80,12 @@ static unda_status make_room(const unda_solver *s, int f, void **owner, struct f
     return UNDA_OK;
 }
 
-unda_status fd_reached_new(const unda_solver *s, int f, void **owner, struct fd_reached *r)
+unda_status fd_reached_new(const struct fd *fd, int f, int64_t num, void *const *sources, void **owner,
+                           struct fd_reached *r)
 {
-    *r = (struct fd_reached){0};
-    TRY(list_planes(s, f, owner, r));
-    return make_room(s, f, owner, r);
+    *r = (struct fd_reached){.of = sources};
+    TRY(list_planes(fd, f, num, owner, r));
+    return make_room(fd, f, num, owner, r);
 }
 
 /* ---- materials ---- */
@@ -114,10 +114,10 @@ static unda_status list_nodes(const unda_solver *s, int f, const struct fd_reach
         return UNDA_OK;
     }
     for (int64_t i = r->first[x]; i < r->first[x + 1]; i++)
-        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, span_nodes, &set);
+        fd_source_each_material(fd, f, r->of[r->source[i]], x, span_nodes, &set);
     TRY(node_set_open(&set, owner));
     for (int64_t i = r->first[x]; i < r->first[x + 1]; i++)
-        fd_source_each_material(fd, f, fd_source(s, r->source[i]), x, add_nodes, &set);
+        fd_source_each_material(fd, f, r->of[r->source[i]], x, add_nodes, &set);
     *num = node_set_count(&set);
     TRY(array_own(owner, node, *num, sizeof **node, "sources"));
     node_set_list(&set, *node);
@@ -133,10 +133,7 @@ static unda_status take_materials(unda_solver *s, int f, const struct fd_reached
     OWNER void *owned = NULL;
     int64_t *node;
     double *value;
-    bool varies = false;
-    for (int which = 0; which < fd->num_material; which++)
-        varies = varies || fd->varies[which];
-    if (!varies)
+    if (fd_is_uniform(fd))
         return UNDA_OK;
     TRY(list_nodes(s, f, r, x, &owned, &node, &num));
     TRY(array_own(&owned, &value, num, sizeof *value, "sources"));
@@ -157,6 +154,9 @@ static unda_status new_work(const struct fd *fd, const struct fd_reached *r, voi
     TRY(array_own(owner, &w->pair, r->most, sizeof *w->pair, "sources"));
     TRY(array_own(owner, &w->end, r->most_sources, sizeof *w->end, "sources"));
     TRY(array_own(owner, &w->count, plane, sizeof *w->count, "sources"));
+    TRY(array_own(owner, &w->gains, 1, sizeof *w->gains, "sources"));
+    TRY(array_own(owner, &w->gains->gain, plane, sizeof *w->gains->gain, "sources"));
+    TRY(array_own(owner, &w->gains->known, plane, sizeof *w->gains->known, "sources"));
     for (int which = 0; which < fd->num_material; which++)
         for (int i = 0; i < 2 && fd->varies[which]; i++)
             TRY(array_own(owner, &w->materials.value[which][i], plane, sizeof *w->materials.value[which][i],
@@ -164,13 +164,18 @@ static unda_status new_work(const struct fd *fd, const struct fd_reached *r, voi
     return UNDA_OK;
 }
 
+enum { AHEAD = 4 };
+
 /* The pairs of plane x, source by source. */
-static void fill_plane(const unda_solver *s, int f, const struct fd_reached *r, int64_t x,
+static void fill_plane(const struct fd *fd, int f, const struct fd_reached *r, int64_t x,
                        const struct fd_plane *w)
 {
     int64_t num = 0;
     for (int64_t i = r->first[x]; i < r->first[x + 1]; i++) {
-        num += fd_source_plane(fd_tables(s), f, fd_source(s, r->source[i]), x, &w->materials, w->pair + num);
+        if (i + AHEAD < r->first[x + 1]) /* they are anywhere in memory */
+            for (size_t byte = 0; byte < sizeof(struct fd_source) + sizeof(struct fd_tap); byte += 64)
+                __builtin_prefetch((const char *)r->of[r->source[i + AHEAD]] + byte);
+        num += fd_source_plane(fd, f, r->of[r->source[i]], x, w, w->pair + num);
         w->end[i - r->first[x]] = num;
     }
 }
@@ -182,7 +187,7 @@ unda_status fd_each_plane(unda_solver *s, int f, const struct fd_reached *r,
     int64_t num_x = fd_tables(s)->axis[0].total, plane[MAX_WORK];
     int32_t threads = parallel_few(s->options.threads);
     OWNER void *scratch = NULL;
-    struct fd_plane work[MAX_WORK] = {{{{{0}}}, NULL, NULL, NULL}};
+    struct fd_plane work[MAX_WORK] = {{{{{0}}}, NULL, NULL, NULL, NULL}};
     threads = threads < MAX_WORK ? threads : MAX_WORK;
     for (int32_t i = 0; i < threads; i++)
         TRY(new_work(fd_tables(s), r, &scratch, &work[i]));
@@ -195,10 +200,10 @@ unda_status fd_each_plane(unda_solver *s, int f, const struct fd_reached *r,
             }
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < num; i++) {
-            fill_plane(s, f, r, plane[i], &work[i]);
+            fill_plane(fd_tables(s), f, r, plane[i], &work[i]);
             taker->take(taker->of, plane[i], &work[i]);
         }
-        for (int64_t i = 0; i < num; i++)
+        for (int64_t i = 0; i < num && taker->place; i++)
             taker->place(taker->of, plane[i]);
 #pragma omp parallel for schedule(static) num_threads(threads) if (taker->put)
         for (int64_t i = 0; i < num; i++)

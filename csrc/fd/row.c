@@ -384,13 +384,16 @@ static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *
     }
 }
 
+/* So many one thread takes, while the others still spin. */
+enum { FEW_POINTS = 200 };
+
 unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_product *row)
 {
     const struct fd *fd = fd_tables(s);
     bool joined = false;
     int32_t threads = parallel_few(s->options.threads);
     double share[4];
-#pragma omp parallel for schedule(static) num_threads(threads) if (num > 1000)
+#pragma omp parallel for schedule(static) num_threads(threads) if (num > FEW_POINTS)
     for (int64_t i = 0; i < num; i++)
         point_row(fd, f, points + 3 * i, num, &row[i]);
     for (int64_t i = num; i < fd_num_part(fd) * num && !joined; i++)

@@ -83,7 +83,7 @@ unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *t
     struct sorting o = {.s = s, .terms = t};
     const struct fd_reached *r = &o.reached;
     *t = (struct fd_terms){0};
-    TRY(fd_reached_new(s, f, &scratch, &o.reached));
+    TRY(fd_reached_new(fd_tables(s), f, s->num_source, s->sources, &scratch, &o.reached));
     TRY(array_own(owner, &t->node, r->node[num_x], sizeof *t->node, "sources"));
     TRY(array_own(owner, &t->first, r->node[num_x] + 1, sizeof *t->first, "sources"));
     TRY(array_own(owner, &t->source, r->term[num_x], sizeof *t->source, "sources"));

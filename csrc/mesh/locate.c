@@ -246,6 +246,27 @@ unda_status locate_near(const unda_mesh *mesh, const double *point, double room,
     return search_near(mesh, locator, locator->num_level - 1, 0, point, room, look, user);
 }
 
+struct locating {
+    const unda_mesh *mesh;
+    const struct locator *locator;
+    const double *points;
+    int64_t *elem;
+    double *barycentric;
+};
+
+static void locate_part(void *user, int64_t begin, int64_t end)
+{
+    const struct locating *l = user;
+    int num_face = l->mesh->table->num_face;
+    for (int64_t i = begin; i < end; i++) {
+        struct found found = {.elem = -1};
+        search(l->mesh, l->locator, l->locator->num_level - 1, 0, l->points + 3 * i, &found);
+        l->elem[i] = found.elem;
+        for (int k = 0; l->barycentric && k < num_face; k++)
+            l->barycentric[num_face * i + k] = found.lambda[k];
+    }
+}
+
 unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const double *points, int64_t *elem,
                              double *barycentric)
 {
@@ -256,15 +277,10 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
     for (int64_t i = 0; i < 3 * num_point; i++)
         if (!isfinite(points[i]))
             FAIL(UNDA_ERR_ARG, "point %lld is not finite", (long long)(i / 3));
+    enum { NANOSECONDS = 2000 }; /* a point */
     const struct locator *locator;
-    int num_face = mesh->table->num_face;
     TRY(locator_get(&locator, mesh));
-    for (int64_t i = 0; i < num_point; i++) {
-        struct found found = {.elem = -1};
-        search(mesh, locator, locator->num_level - 1, 0, points + 3 * i, &found);
-        elem[i] = found.elem;
-        for (int k = 0; barycentric && k < num_face; k++)
-            barycentric[num_face * i + k] = found.lambda[k];
-    }
+    parallel_parts(parallel_parts_worth(num_point, NANOSECONDS), num_point, locate_part,
+                   &(struct locating){mesh, locator, points, elem, barycentric});
     return UNDA_OK;
 }

@@ -146,6 +146,10 @@ static double hex_square(const unda_mesh *mesh, int64_t elem, const double *x)
 static void weigh(const unda_mesh *mesh, int degree, struct holder *list, int64_t count)
 {
     double least = INFINITY, sum = 0;
+    if (count == 1) { /* what follows would give the same */
+        list[0].weight = 1;
+        return;
+    }
     for (int64_t i = 0; i < count; i++) {
         list[i].weight = (mesh->shape == UNDA_TET ? tet_square : hex_square)(mesh, list[i].place, list[i].x);
         least = fmin(least, list[i].weight);
@@ -159,14 +163,14 @@ static void weigh(const unda_mesh *mesh, int degree, struct holder *list, int64_
 static unda_status share(const unda_mesh *mesh, const unda_shared *shared, int64_t *first,
                          struct holders *all)
 {
+    SCRATCH int64_t *elem = NULL;
+    TRY(array_try(&elem, shared->num_point, sizeof *elem, "cells of points"));
+    TRY(unda_mesh_locate(mesh, shared->num_point, shared->points, elem, NULL));
     for (int64_t i = 0; i < shared->num_point; i++) {
-        const double *x = shared->points + 3 * i;
-        int64_t elem;
-        TRY(unda_mesh_locate(mesh, 1, x, &elem, NULL));
         first[i] = all->count;
-        if (elem < 0)
+        if (elem[i] < 0)
             continue;
-        TRY(find(mesh, elem, x, all));
+        TRY(find(mesh, elem[i], shared->points + 3 * i, all));
         weigh(mesh, shared->degree, all->list + first[i], all->count - first[i]);
     }
     first[shared->num_point] = all->count;

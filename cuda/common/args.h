@@ -60,14 +60,17 @@ struct dg_resident_args {
      * q_new, which may be q, written when it ends; nothing if q_new is NULL. */
     struct dg_args stage;
     unsigned long long *mailbox; /* [2][elem][NUM_FACE][NFP][words]: states at faces, with tags */
-    void *history;               /* [step]: a state (cuda/layout) of num_slot elements after it */
-    const int *slot;             /* [elem]: of the history, or -1; NULL: no element has one */
+    /* States (cuda/layout) of num_slot elements: the first one, then those after each step, or after each stage. */
+    void *history;
+    const int *slot; /* [elem]: of the history, or -1; NULL: no element has one */
     long long num_slot;
     int num_step;
     unsigned tag;      /* of the first stage; each stage takes one more, no two of a solver the same */
     double a[5], b[5]; /* LSRK: of each stage */
+    int num_level;     /* states of the history a step: 1, or as many as stages */
+    int unused;
 };
-SIZE_IS(dg_resident_args, 400);
+SIZE_IS(dg_resident_args, 408);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {
@@ -99,11 +102,12 @@ struct record_args {
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
     int num_channel, num_node, num_field;
-    long long total;  /* nodes of the state */
-    long long q_step; /* row y of blocks records step number step + y, from a state so many reals beyond q */
+    long long total; /* nodes of the state */
+    /* Row y of blocks records step number step + y, from a state y q_step reals, integrals y integral_step beyond. */
+    long long q_step, integral_step;
     const double *integral;
 };
-SIZE_IS(record_args, 96);
+SIZE_IS(record_args, 104);
 
 /* A value at a place whose integral over time is kept. */
 struct integral_place {
@@ -113,20 +117,25 @@ struct integral_place {
 };
 SIZE_IS(integral_place, 16);
 
-/* A stage of integrals at places: one warp each (common/integral.h). */
+/* Stages of integrals at places (common/integral.h). */
 struct integral_args {
-    const void *q;         /* a state (cuda/layout), before the stage */
+    const void *q;         /* a state (cuda/layout), before the first stage */
     const void *weight;    /* [row][node], float64 */
     const long long *elem; /* [row] */
     const struct integral_place *place;
-    double *u, *r;    /* [place] */
-    const double *r1; /* [place]: AB3 */
-    double a, b, dt, c0, c1, c2;
-    long long total; /* nodes of the state */
+    double *u, *r, *r1; /* [place]; r1: AB3 */
+    double *after;      /* [step][place]: u after each step; NULL: not wanted */
+    double a[5], b[5];  /* LSRK: of each stage of a step */
+    double dt, c0, c1, c2;
+    long long total;         /* nodes of the state */
+    long long q_step;        /* reals from the state before a stage to that before the next one */
+    int num_stage, num_step; /* of a step; steps that are whole, of one stage if there is but one */
     int update;
+    int shift; /* AB3: 1, r1 and r become those of the next step; 0: the caller swaps them */
     int num_place, num_node, num_field;
+    int unused;
 };
-SIZE_IS(integral_args, 128);
+SIZE_IS(integral_args, 224);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {

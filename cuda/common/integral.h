@@ -12,17 +12,17 @@
 #include "common/args.h"
 #include "common/index.h"
 
-/* Of place i, where the value is q. The first stage of a step takes nothing of r (a = 0), whatever is there. */
-DEVICE void integral_advance(const struct integral_args *s, long long i, double q)
+/* Where the value is q. The first stage of a step takes nothing of r (a = 0), whatever is there. */
+DEVICE void integral_advance(const struct integral_args *s, int stage, double q, double *u, double *r,
+                             double r1)
 {
-    double *r = s->r + i;
     if (s->update == UPDATE_LSRK) {
-        *r = s->a == 0 ? s->dt * q : s->a * *r + s->dt * q;
-        s->u[i] += s->b * *r;
+        *r = s->a[stage] == 0 ? s->dt * q : s->a[stage] * *r + s->dt * q;
+        *u += s->b[stage] * *r;
         return;
     }
     if (s->update == UPDATE_AB3)
-        s->u[i] += s->c0 * q + s->c1 * s->r1[i] + s->c2 * *r;
+        *u += s->c0 * q + s->c1 * r1 + s->c2 * *r;
     *r = q;
 }
 

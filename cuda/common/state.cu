@@ -47,7 +47,7 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     double sum = 0; /* of the sums of its elements, so that others may add some of these up */
     for (int part = 0; part < c.num_row; part++) {
         long long row = c.row + (long long)part * c.skip;
-        sum += c.field < 0 ? a.integral[row]
+        sum += c.field < 0 ? a.integral[blockIdx.y * a.integral_step + row]
                            : weigh((const double *)a.weight + row * a.num_node, q, a.total, a.num_field,
                                    a.num_node, a.elem[row], c.field);
     }
@@ -67,17 +67,49 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     out[2 * c.offset + 1] = words.half[1];
 }
 
-/* Before a stage: one warp a place. */
+/* Stages of integrals, from the states before them. threads: [place][stage at once][lane]. Warps weigh states, then one
+ * thread a place advances from one to the next. */
 extern "C" __global__ void integrate(const __grid_constant__ integral_args a)
 {
-    int i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-    if (i >= a.num_place)
+    __shared__ double values[INTEGRAL_WARPS];
+    int i = (int)(blockIdx.x * blockDim.z + threadIdx.z), at_once = (int)blockDim.y, own = (int)threadIdx.y;
+    int num = a.num_step * a.num_stage;
+    bool there = i < a.num_place, advances = there && threadIdx.x == 0 && own == 0,
+         ab3 = a.update == UPDATE_AB3;
+    const integral_place p = there ? a.place[i] : integral_place{};
+    double *value = values + threadIdx.z * at_once, u = 0, r = 0, r1 = 0;
+    if (advances) {
+        u = a.u[i];
+        r = ab3 || a.a[0] != 0 ? a.r[i] : 0; /* else it has nothing */
+        r1 = ab3 ? a.r1[i] : 0;
+    }
+    for (int from = 0; from < num; from += at_once) {
+        if (there && from + own < num) {
+            double one = weigh((const double *)a.weight + p.row * a.num_node,
+                               (const REAL *)a.q + (from + own) * a.q_step, a.total, a.num_field, a.num_node,
+                               a.elem[p.row], p.field);
+            if (threadIdx.x == 0)
+                value[own] = one;
+        }
+        __syncthreads();
+        for (int k = from; advances && k < num && k < from + at_once; k++) {
+            integral_advance(&a, k % a.num_stage, value[k - from], &u, &r, r1);
+            if (a.shift) {
+                double older = r1;
+                r1 = r;
+                r = older;
+            }
+            if (a.after && (k + 1) % a.num_stage == 0)
+                a.after[(long long)(k / a.num_stage) * a.num_place + i] = u;
+        }
+        __syncthreads();
+    }
+    if (!advances)
         return;
-    const integral_place p = a.place[i];
-    double value = weigh((const double *)a.weight + p.row * a.num_node, (const REAL *)a.q, a.total,
-                         a.num_field, a.num_node, a.elem[p.row], p.field);
-    if (threadIdx.x % 32 == 0)
-        integral_advance(&a, i, value);
+    a.u[i] = u;
+    a.r[i] = r;
+    if (a.shift)
+        a.r1[i] = r1;
 }
 
 /* One thread a value, so that a warp writes what stands side by side: it may go over a link to another device. */

@@ -11,7 +11,7 @@
  * will do: a load is over once its tag has been looked at, and all threads of a block wait for each other in between.
  *
  * Operations and their order are those of fused.cu, so the bits are the same. Elements with receivers also store their
- * state after each step (history), from which common/state.cu computes samples.
+ * state after each step (history), from which common/state.cu computes samples; after each stage where it integrates.
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (LSRK or AB3), TILE, ROWS, HELD,
  * SHARED_BYTES (dynamic), LOCAL, INCIDENT. Matrix packing: derivative [quad of nodes][3][row][4], then lift
@@ -319,6 +319,16 @@ DEVICE void all_jumps(const dg_resident_args &given, const dg_args &a, tile &s, 
     }
 }
 
+/* ---- the history ---- */
+
+/* State number `level` of a node of an element that has slot number `slot`. */
+DEVICE void remember(const dg_resident_args &given, int level, int slot, int node, const REAL *q)
+{
+    if (slot >= 0)
+        store_node<NUM_FIELD>((REAL *)given.history + (long long)level * given.num_slot * (NP * NUM_FIELD),
+                              given.num_slot * NP, (long long)slot * NP + node, q);
+}
+
 /* ---- the launch ---- */
 
 /* Records, and what jumps and lifts need of faces. */
@@ -400,6 +410,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             load_own_node<NUM_FIELD>(old[r].r1, (const REAL *)a.r1, total, at + r * ROW_GROUPS);
         send(given, box[r], tag, old[r].q);
         keep(s, e, node, old[r].q);
+        remember(given, 0, slot, node, old[r].q);
     }
     __syncthreads();
 
@@ -447,10 +458,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                             old[r].r[f] = old[r].r1[f];
                             old[r].r1[f] = rhs[f];
                         }
-                    if (step_ends && slot >= 0)
-                        store_node<NUM_FIELD>((REAL *)given.history +
-                                                  (long long)step * given.num_slot * (NP * NUM_FIELD),
-                                              given.num_slot * NP, (long long)slot * NP + node, old[r].q);
+                    if (step_ends)
+                        remember(given, (step + 1) * given.num_level, slot, node, old[r].q);
+                    else if (given.num_level > 1)
+                        remember(given, step * NUM_STAGE + stage + 1, slot, node, old[r].q);
                 }
             }
             __syncthreads();

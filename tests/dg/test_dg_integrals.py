@@ -12,6 +12,7 @@ from numpy.linalg import norm
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 
 REAL = cuda_device.prepare()
+ON_DEVICES = [] if REAL else pytest.mark.slow  # the bits of others: test_resident.py
 AT = np.array([(0.31, 0.42, 0.53), (0.5, 0.55, 0.4)])  # within a cell, and on a face of two
 #: Carpenter & Kennedy (1994), a and b of each stage, to 13 digits.
 LSRK = [
@@ -121,8 +122,8 @@ def test_parts_have_the_integrals_of_one_solver_to_the_bit(integrator, monkeypat
     ("integrator", "shape", "options"),
     [
         ("lsrk4", "tet", {}),
-        pytest.param("ab3", "hex", {}, marks=[] if REAL else pytest.mark.slow),
-        ("ab3", "tet", {"kernel": "fused", "kernel_options": {"resident": 8}}),
+        pytest.param("ab3", "hex", {}, marks=ON_DEVICES),
+        pytest.param("ab3", "tet", {"kernel": "fused", "kernel_options": {"resident": 8}}, marks=ON_DEVICES),
     ],
 )
 def test_a_device_has_the_integrals_of_the_cpu_to_rounding(integrator, shape, options):

@@ -15,7 +15,7 @@ import numpy as np
 import unda
 
 def look(mesh):
-    points = np.random.default_rng(1).uniform(0, 1, (50, 3))
+    points = np.random.default_rng(1).uniform(0, 1, (2000, 3))
     arrays = [mesh.vertices, mesh.cells, mesh.neighbors, mesh.volumes, mesh.quality, mesh.locate(points)[0]]
     numbers = mesh.volume, mesh.min_insphere, mesh.min_quality, mesh.worst_elem
     print(hashlib.sha256(b"".join(array.tobytes() for array in arrays) + repr(numbers).encode()).hexdigest())

@@ -98,7 +98,7 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
     counts = fma_counts(LIBRARY)
     # copying, signs and quotients have no sums of products
     plain = {"copy_values", "drop_signs", "compare", "set_values", "keep_largest", "keep_smallest",
-             "multiply_alike"}  # fmt: skip
+             "multiply"}  # fmt: skip
     plain |= {f"{name}_{p}" for name in ("fade", "gather_many", "scatter") for p in ("f32", "f64")}
     # nor have sums over orbits, and of jumps that are both lifted, and what calls them
     plain |= {f"{name}_{p}" for name in ("sum_nodes", "sum_results") for p in ("f32", "f64")}
