@@ -17,6 +17,7 @@ from .. import _core
 from .._check import choice, integer, number
 from .._core import lib, new
 from .._fixed import Fixed
+from .._units import plain
 from ..errors import ArgumentError
 from ..problem.timefunction import wrap
 from .check import Report
@@ -225,6 +226,7 @@ def frequencies_of(kind: str, frequencies: Any) -> np.ndarray:
             f"frequencies is {frequencies!r} and kind {kind!r}, expected numbers [Hz] with 'dft', and none "
             "otherwise"
         )
+    frequencies = plain("frequencies", frequencies, "Hz")
     given: Sequence[Any] = (
         [] if frequencies is None else np.atleast_1d(np.asarray(frequencies, object)).tolist()
     )
