@@ -111,8 +111,8 @@ TAKEN = {
         lambda q: unda.Array([[0, 0, 0], [1, 2, 3]], unda.ricker(1.0), delays=q).delays, [1, 2] * U.us,
         (1e-6, 2e-6),
     ),
-    "areas": (lambda q: unda.Array([[0, 0, 0]], unda.ricker(1.0), weights=q).weights, [2.0] * U.mm**2, [2e-6]),
-    "lengths": (lambda q: unda.Array([[0, 0, 0]], unda.ricker(1.0), weights=q).weights, [2.0] * U.mm, [2e-3]),
+    "areas": (lambda q: unda.Array([MESH.lower], np.sin, weights=q).weights, [2.0] * U.mm**2, [2e-6]),
+    "lengths": (lambda q: unda.Array([MESH.lower], np.sin, weights=q).weights, [2.0] * U.mm, [2e-3]),
     "frequencies": (
         lambda q: grid_simulation().add_monitor("p", "dft", every=1, frequencies=q).frequencies,
         [0.01, 0.02] * U.kHz, [10, 20],

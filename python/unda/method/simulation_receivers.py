@@ -211,7 +211,7 @@ class SimulationReceivers(SimulationBase):
             except ArgumentError as error:
                 instead = "" if self.medium.physics == "maxwell" else "; scheme='staggered' does"
                 raise ArgumentError(
-                    f"strain along a fibre is made of v, which this simulation does not record: {error}{instead}"
+                    f"strain along a fibre is made of v, which is not recorded here: {error}{instead}"
                 ) from None
 
         return fibre.points, FibreChannels(fibre, fields, make, has_displacement), placed

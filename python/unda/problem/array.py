@@ -55,9 +55,9 @@ class Array(Source):
     Raises
     ------
     ArgumentError
-        If an array is of another shape or not finite, the direction is zero, or f cannot be called. From `add_source`: of a medium
-        that such sources do not drive; of `SEM`, if f is a plain callable and there are delays, or if forces
-        stand in a fluid.
+        If an array is of another shape or not finite, the direction is zero, or f cannot be called. From
+        `add_source`: of a medium that such sources do not drive; of `SEM`, if f is a plain callable and there
+        are delays, or if forces stand in a fluid.
 
     See Also
     --------

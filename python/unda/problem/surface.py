@@ -72,15 +72,13 @@ def heights(mesh: Any, name: str, xy: Array) -> Array:
 
 def flat_heights(grid: Any, side: str, xy: Array) -> Array:
     """Return z (n,) [m] of side zmin or zmax of a grid; raise if a point lies beside the grid."""
-    (left, front, bottom), (right, back, top) = grid.lower, grid.upper
-    slack = _EDGE * np.array(grid.spacing[:2])
-    beside = ((xy < (left, front) - slack) | (xy > (right, back) + slack)).any(axis=1)
-    for x, y in xy[beside][:1]:
+    lower, upper, slack = (np.array(one) for one in (grid.lower, grid.upper, grid.spacing))
+    beside = np.abs(xy - 0.5 * (lower + upper)[:2]) > (0.5 * (upper - lower) + _EDGE * slack)[:2]
+    for x, y in xy[beside.any(axis=1)][:1]:
         raise ArgumentError(
-            f"({x:g}, {y:g}) m lies beside the grid; expected x from {left:g} to {right:g} m, y from {front:g} "
-            f"to {back:g} m"
+            f"({x:g}, {y:g}) m lies beside the grid, which has x, y from {lower[:2]} to {upper[:2]} m"
         )
-    return np.full(len(xy), bottom if side == "zmin" else top)
+    return np.full(len(xy), (lower if side == "zmin" else upper)[2])
 
 
 def _triangles(mesh: Any, cell: Array, face: Array) -> Array:
