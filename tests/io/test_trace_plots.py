@@ -96,6 +96,12 @@ def test_places_are_a_coordinate_a_distance_or_numbers():
     assert trace_plots.places(np.array([[0, 5, 1], [0, 7, 1.0]]))[1] == "y [m]"
     place, label = trace_plots.places(np.array([[0, 0, 0], [3, 4, 0], [6, 8, 0.0]]))
     assert label == "distance [m]" and np.allclose(place, [0, 5, 10])
+    # topography: x alone is the place, as it is on a plane; a loop in x stays numbers
+    place, label = trace_plots.places(np.array([[0, 2, 1], [10, 2, 5], [30, 2, 0.0]]))
+    assert label == "x [m]" and np.array_equal(place, [0, 10, 30])
+    place, label = trace_plots.places(np.array([[0, 0, 1], [3, 4, 5], [6, 8, 0.0]]))
+    assert label == "distance [m]" and np.allclose(place, [0, 5, 10])
+    assert trace_plots.places(np.array([[0, 2, 1], [10, 2, 5], [0, 2, 7.0]]))[1] == "receiver"
     for points in ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [1, 0, 0], [1, 0, 0]], [[1, 2, 3]]):
         place, label = trace_plots.places(np.array(points, float))
         assert label == "receiver" and np.array_equal(place, range(len(points)))
@@ -124,6 +130,11 @@ def test_what_cannot_be_drawn_is_refused(three):
         (lambda: three.plot("wiggle", "vz"), "no fields"),
         (lambda: three.plot("image", gain=-1), "gain is -1"),
         (lambda: three.plot("image", gain="agc"), "gain is 'agc'"),
+        (
+            lambda: three.plot("image", gain=np.ones(3)),
+            r"gain is an array of shape \(3,\); expected a finite",
+        ),
+        (lambda: three[:0].spectrogram(), "0 traces; expected one"),
         (lambda: three.plot("wiggle", gain=lambda t: t[1:]), "gain.t. gave shape"),
         (lambda: three.spectrogram(point=3), "point is 3; expected an integer, 0 to 2"),
         (lambda: three.spectrogram(width=1.0), "width is 1 s, 1000 samples"),
