@@ -89,6 +89,9 @@ def test_fields_of_a_mesh_have_the_places_of_their_nodes_or_of_a_grid(method):
     assert int(on_it[name].isnull().sum()) == grid.num_node - inside[name].size
     with pytest.raises(unda.ArgumentError, match="expected an unda"):
         sim.to_xarray(name, grid=3)
+    with pytest.raises(unda.ArgumentError) as refused:  # derivatives are of the polynomials, on a grid
+        sim.to_xarray("divergence")
+    assert "curl" not in str(refused.value) and str(refused.value).endswith("'rho', 'c']")
 
 
 def test_results_of_a_sweep_are_a_table():

@@ -36,9 +36,11 @@ def traces(rec: Any, fields: Any) -> Any:
     return xarray.Dataset(data, {**number, **clock, **where}, about)
 
 
-def _chosen(sim: Any, fields: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which fields, and which parameters of the medium, are wanted."""
-    known = tuple(dict.fromkeys((*sim.fields, *sim._points.traces)))
+def _chosen(sim: Any, fields: Any, sampled: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which fields, and which parameters of the medium, are wanted: what `get` or `sample` gives."""
+    spectral = getattr(sim, "_known", None)  # of SEM, whose stresses `get` gives too
+    more = sim._points.traces if sampled else () if spectral is None else spectral.units
+    known = tuple(dict.fromkeys((*sim.fields, *more)))
     names = field_names(sim.fields if fields is None else fields, (*known, *sim.medium.parameters))
     return tuple(n for n in names if n in known), tuple(n for n in names if n not in known)
 
@@ -93,7 +95,7 @@ def _parameter(sim: Any, name: str) -> np.ndarray:
 def mesh_fields(sim: Any, fields: Any, grid: Any) -> Any:
     """Return fields at the nodes of cells, or at those of a grid; see `DG.to_xarray`."""
     xarray = extra("xarray", "to_xarray")
-    names, parameters = _chosen(sim, fields)
+    names, parameters = _chosen(sim, fields, sampled=grid is not None)
     if grid is not None:
         return _on_grid(sim, names, parameters, grid)
     whole = (lambda values: values) if sim.ranks is None else (lambda values: sim._whole_rows(values, True))
