@@ -85,6 +85,29 @@ def grid_fields(sim: Any, fields: Any) -> Any:
     return xarray.Dataset(data, coordinates, _about(sim)) if sim._tells else None
 
 
+def monitored(monitor: Any) -> Any:
+    """Return the values of a monitor with their places; see `Monitor.to_xarray`."""
+    xarray = extra("xarray", "to_xarray")
+    sim, values, first = monitor._sim, monitor.values, monitor._taken.first
+    coordinates: dict[str, Any] = {}
+    if monitor.axes is not None:
+        offset = sim._scheme.offset(first)
+        dims = tuple(f"{axis}_half" if half else axis for axis, half in zip("xyz", offset, strict=True))
+        coordinates |= {name: (name, at, _PLACES) for name, at in zip(dims, monitor.axes, strict=True)}
+    else:
+        dims = ("cell", "node")
+        places = sim.coordinates[monitor.cells]
+        coordinates |= {axis: (dims, places[..., i], _PLACES) for i, axis in enumerate("xyz")}
+        coordinates["cell"] = ("cell", monitor.cells)
+    unit = _unit(sim, monitor.field if monitor.field in sim._points.traces else first)
+    if monitor.kind == "dft":
+        dims = ("frequency", *dims)
+        coordinates["frequency"] = ("frequency", monitor.frequencies, {"units": "Hz"})
+        unit = f"{unit} s"
+    about = {"units": unit, "kind": monitor.kind, "every": monitor.every, "num_sample": monitor.num_sample}
+    return xarray.DataArray(values, coordinates, dims, monitor.field, about)
+
+
 def _parameter(sim: Any, name: str) -> np.ndarray:
     """Return a parameter of the medium at the nodes of a grid (nx, ny, nz)."""
     column = list(sim.medium.parameters).index(name)
