@@ -383,7 +383,7 @@ class _Job:
 
         Returns the cases that ended with their worker, which need not be their own fault.
         """
-        fell = []
+        fell: list[int] = []
         futures: dict[Future[Outcome], int] = {}
         ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
         waiting, done = deque(cases), deque[int]()

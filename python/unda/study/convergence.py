@@ -6,7 +6,6 @@ Not here: many runs side by side (sweep.py), the picture (io/study_plot.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,7 @@ def convergence(
             f"meshes have the sizes {[h for h, _ in sizes]}, expected two or more different ones"
         )
     sizes.sort(key=lambda pair: -pair[0])
-    given = [degrees] if isinstance(degrees, Integral) else degrees
+    given = [degrees] if isinstance(degrees, (int, np.integer)) else degrees
     orders = [integer("degree", degree, 1) for degree in given]
     if not orders:
         raise ArgumentError("degrees is empty, expected one or more")
