@@ -179,9 +179,9 @@ class Monitor(Fixed):
         -------
         xarray.DataArray
             On a grid (x, y, z) of the region, x_half and so on where the field stands between nodes; on a
-            mesh (cell, node) with coordinates x, y, z of each node and the numbers of the cells; of a "dft"
-            with frequency [Hz] in front. ``attrs``: units, kind, every, num_sample. The values are `values`, bit
-            for bit. Where processes share a mesh, those of own cells.
+            mesh (cell, node) with coordinates x, y, z of each node and the numbers of cells; of a "dft"
+            with frequency [Hz] in front. ``attrs``: units, kind, every, num_sample. It has `values`, bit for
+            bit. Where processes share a mesh, those of own cells.
 
         Examples
         --------
