@@ -10,6 +10,7 @@ import pytest
 import unda
 from unda.io import trace_plots
 from unda.io.plotting import colour_top
+from unda.method.fibre import Fibre
 
 matplotlib.use("Agg")
 X = np.array([30.0, 10.0, 20.0])
@@ -105,6 +106,17 @@ def test_places_are_a_coordinate_a_distance_or_numbers():
     for points in ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [1, 0, 0], [1, 0, 0]], [[1, 2, 3]]):
         place, label = trace_plots.places(np.array(points, float))
         assert label == "receiver" and np.array_equal(place, range(len(points)))
+
+
+def test_channels_of_a_fibre_are_drawn_along_it_in_whatever_order():
+    """Gauges of 4 m every 3 m: their middles are 2, 5, .. m along the fibre, around its corners too."""
+    path = [(0, 0, 0), (10, 0, 0), (10, 10, 0), (10, 10, 7.0)]
+    made = Fibre(path, 4.0, 3.0)
+    place, label = trace_plots.places(made.points, made.given)
+    assert label == "fibre [m]" and np.allclose(place, 2.0 + 3.0 * np.arange(8), rtol=0, atol=1e-12)
+    back, _ = trace_plots.places(made.points[::-1], made.given)
+    assert np.array_equal(back, place[::-1])
+    assert trace_plots.places(made.points)[1] == "receiver"
 
 
 def test_a_spectrogram_shows_the_frequency_and_the_mean_square_of_a_tone():

@@ -278,6 +278,10 @@ def test_integrals_go_on_from_files_and_in_pieces_to_the_bit(name, tmp_path):
             assert all((one[field] == expected[field]).all() for field in expected.fields)
     (shot,) = whole.shots([push()], AT, steps=23, fields=[*DISPLACEMENT, "vx"], every=3)
     assert all((shot[field] == parts.receivers[0][field]).all() for field in shot.fields)
+    for kept in (shot, parts.receivers[1][1:3]):  # gathers, and points that were cut out
+        kept.save(tmp_path / "kept.h5")
+        read = unda.load_receivers(tmp_path / "kept.h5")
+        assert all((read[field] == kept[field]).all() for field in kept.fields)
 
 
 @pytest.mark.parametrize("ask, found", [

@@ -5,13 +5,14 @@ matplotlib is imported when one is drawn. Not here: traces (receiver.py), planes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .._check import choice, field_names, integer, number
 from ..errors import ArgumentError
+from ..method.fibre import length_along
 from .plotting import colour_top, label_of, new_axes
 
 KINDS = ("traces", "wiggle", "image")
@@ -34,7 +35,7 @@ def plot(rec: Any, kind: str, field: Any, gain: Gain, ax: Any, options: dict[str
         )
     t, traces = rec.times(name), rec[name].astype(np.float64)
     shaped, factor, unit = _shaped(traces, t, gain, f"{name} [{rec.units[name]}]")
-    place, label = places(rec.points)
+    place, label = places(rec.points, rec.fibre)
     order = np.argsort(place, kind="stable")
     draw = _wiggles if kind == "wiggle" else _image
     draw(ax, place[order], t, shaped[order], factor, unit, options)
@@ -54,12 +55,15 @@ def only_field(rec: Any, field: Any) -> str:
     return str(name)
 
 
-def places(points: np.ndarray) -> tuple[np.ndarray, str]:
+def places(points: np.ndarray, fibre: Mapping[str, Any] | None = None) -> tuple[np.ndarray, str]:
     """Return where traces are drawn, and what that is.
 
-    The coordinate that varies; the distance from the first point where all lie on a line; on topography the
-    same of x and y; else numbers, as also where two traces would be at one place.
+    Of a fibre the length along it. Else the coordinate that varies; the distance from the first point where
+    all lie on a line; on topography the same of x and y; else numbers, as also where two traces would be at
+    one place.
     """
+    if fibre is not None and len(points):
+        return length_along(np.asarray(fibre["path"]), points), "fibre [m]"
     for shown in (points, points * (1.0, 1.0, 0.0)):
         place, label = _on_a_line(shown)
         if len(np.unique(place)) == len(points):
