@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from ._core import version
 from .commands import bench, info, verify
 from .errors import Error
 
@@ -19,6 +20,7 @@ COMMANDS = {"info": info, "bench": bench, "verify": verify}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status."""
     parser = argparse.ArgumentParser(prog="unda", description="Waves in the time domain.")
+    parser.add_argument("--version", action="version", version=f"unda {version()}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, module in COMMANDS.items():
         text = (module.__doc__ or "").partition("\n")[0]

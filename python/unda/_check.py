@@ -27,6 +27,8 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
     refuse_text(name, value, expected.removeprefix("expected "))
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
+    if isinstance(value, np.ndarray):
+        raise ArgumentError(f"{name} is an array of shape {value.shape}; {expected}")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ArgumentError(f"{name} is {value!r}; {expected}")
     try:

@@ -6,6 +6,7 @@ Not here: collecting results (sweep.py).
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import sys
 import threading
@@ -82,6 +83,15 @@ class Workers:
     executor: Executor
     device: str | None
     call: Callable[..., Outcome] = run_case
+
+    @property
+    def most(self) -> float:
+        """Cases that are handed out at a time.
+
+        A pool of processes takes some more than it runs, and these can no longer be dropped.
+        """
+        pool = self.executor
+        return _size(pool) if isinstance(pool, futures.ProcessPoolExecutor) else math.inf
 
     def begin(
         self, function: Callable[..., Any], case: dict[str, Any], cache: Cache | None

@@ -6,6 +6,7 @@ Not here: the workers (_sweep_workers.py), what a run does (dg.py).
 from __future__ import annotations
 
 import traceback
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import closing
@@ -312,6 +313,8 @@ def _prepare(
     progress: bool | None,
 ) -> tuple[_Job, list[int]]:
     """Return a sweep that is checked and has what the cache knows, and the numbers of the cases left."""
+    if not callable(function):
+        raise ArgumentError(f"function is {function!r}, expected one that takes the keywords of a case")
     listed = []
     for case in cases:
         if not isinstance(case, Mapping):
@@ -380,34 +383,34 @@ class _Job:
 
         Returns the cases that ended with their worker, which need not be their own fault.
         """
-        fell = []
+        fell: list[int] = []
         futures: dict[Future[Outcome], int] = {}
         ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        waiting, done = deque(cases), deque[int]()
         try:
-            for i in cases:
-                try:
-                    future = team.begin(self.function, self.results[i].case, self.cache)
-                except Exception as error:  # a case before has broken it, or this one cannot be sent
-                    if self._fail(i, error):
-                        fell.append(i)
-                    else:
-                        yield i
-                    continue
-                futures[future] = i
-                future.add_done_callback(ended.put)
-            while futures:
-                future = _next(ended)
-                i = futures.pop(future)  # a value that nobody refers to leaves the memory of its worker
-                try:
-                    outcome = team.outcome(future)
-                except Exception as error:  # the worker died, or the value cannot be sent
-                    if self._fail(i, error):
-                        fell.append(i)
+            while waiting or futures or done:
+                if waiting and len(futures) < team.most:
+                    i = waiting.popleft()
+                    try:
+                        future = team.begin(self.function, self.results[i].case, self.cache)
+                    except Exception as error:  # a case before has broken it, or this one cannot be sent
+                        (fell if self._fail(i, error) else done).append(i)
                         continue
+                    futures[future] = i
+                    future.add_done_callback(ended.put)
+                elif done:  # while whoever takes it is busy, workers have their next case
+                    yield done.popleft()
                 else:
-                    self._take(i, outcome)
-                del future
-                yield i
+                    future = _next(ended)
+                    i = futures.pop(future)  # a value that nobody refers to leaves the memory of its worker
+                    try:
+                        outcome = team.outcome(future)
+                    except Exception as error:  # the worker died, or the value cannot be sent
+                        (fell if self._fail(i, error) else done).append(i)
+                    else:
+                        self._take(i, outcome)
+                        done.append(i)
+                    del future
         except BaseException:
             for future in futures:  # the end of `with` would override shutdown(cancel_futures=True)
                 future.cancel()

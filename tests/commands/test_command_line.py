@@ -27,6 +27,12 @@ def test_info_names_the_library_and_the_processor(capsys):
     assert "messages of processes (libnccl, for transport nccl)" in text
 
 
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0 and capsys.readouterr().out == f"unda {unda.__version__}\n"
+
+
 def test_info_as_json_says_why_there_is_no_gpu():
     command = [sys.executable, "-m", "unda", "info", "--json"]
     environment = {"UNDA_LIBCUDA": "/nonexistent/libcuda.so.1", "PATH": "/usr/bin:/bin"}

@@ -14,6 +14,8 @@ FOLDER = Path(unda.datasets.__file__).parent
 def test_what_is_listed_is_there_and_nothing_else():
     found = {path.name for path in FOLDER.iterdir() if path.suffix not in (".py", ".geo", ".md", ".pyc")}
     assert found - {"__pycache__"} == set(unda.datasets.NAMES)
+    for module in (unda.datasets, unda.exact):  # what a notebook completes
+        assert dir(module) == sorted(module.__all__)
     assert sum(unda.datasets.path(name).stat().st_size for name in found & set(unda.datasets.NAMES)) < 400_000
 
 

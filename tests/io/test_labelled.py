@@ -89,6 +89,33 @@ def test_fields_of_a_mesh_have_the_places_of_their_nodes_or_of_a_grid(method):
     assert int(on_it[name].isnull().sum()) == grid.num_node - inside[name].size
     with pytest.raises(unda.ArgumentError, match="expected an unda"):
         sim.to_xarray(name, grid=3)
+    with pytest.raises(unda.ArgumentError) as refused:  # derivatives are of the polynomials, on a grid
+        sim.to_xarray("divergence")
+    assert "curl" not in str(refused.value) and str(refused.value).endswith("'rho', 'c']")
+
+
+def test_values_of_monitors_have_their_places_and_units():
+    sim, _ = staggered()
+    peak, half = (sim.add_monitor(field, "max", every=1) for field in ("p", "vx"))
+    spectrum = sim.add_monitor(
+        "p", "dft", every=1, frequencies=[0.0, 3.0], region=((110, 0, -20), (150, 90, 0))
+    )
+    data = sim.to_xarray(["p", "vx"])
+    for monitor, field in ((peak, "p"), (half, "vx")):  # of one sample, the state
+        found = monitor.to_xarray()
+        assert found.dims == data[field].dims and found.equals(data[field])
+        assert found.attrs == {"units": data[field].units, "kind": "max", "every": 1, "num_sample": 1}
+    found = spectrum.to_xarray()
+    assert found.dims[0] == "frequency" and found.frequency.values.tolist() == [0, 3]
+    assert found.attrs["units"] == "Pa s" and np.array_equal(found, spectrum.values)
+    assert np.array_equal(found[0].real, sim.dt * data.p.sel(x=found.x, y=found.y, z=found.z).astype(float))
+    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), cells=(2, 1, 1))
+    dg = unda.DG(mesh, MEDIUM, degree=2, dtype="float64", device="cpu")
+    dg.set(p=lambda x, y, z: x + 10 * y + 100 * z)
+    found = dg.add_monitor("p", "max", every=1, region=[7, 2]).to_xarray()
+    assert found.dims == ("cell", "node") and found.cell.values.tolist() == [2, 7]
+    assert np.allclose(found, found.x + 10 * found.y + 100 * found.z, rtol=0, atol=1e-12)
+    dg.clear_monitors()
 
 
 def test_results_of_a_sweep_are_a_table():

@@ -166,8 +166,21 @@ def test_miniseed_has_the_bits_and_the_rate_to_single_precision(tmp_path, dtype)
         assert abs(one.stats.starttime - (obspy.UTCDateTime(10.0) + rec.times(name)[0])) <= 1e-6
     with pytest.raises(unda.ArgumentError, match="1e-06 s apart; expected more than 2e-06 s"):
         recorded(dt=1e-6).write_miniseed(tmp_path / "b.mseed")
-    with pytest.raises(unda.ArgumentError, match="no samples"):
-        recorded(num=0).write_miniseed(tmp_path / "b.mseed")
+    for rec, options, words in (
+        (recorded(num=0), {}, "traces of 0 samples"),
+        (recorded()[:0], {}, "0 traces of"),
+        (recorded(), {"starttime": "soon"}, "starttime is 'soon', expected a time of obspy"),
+        (recorded(), {"channels": {"vx": "BXX"}}, r"channels has 'vx'; expected names of \['p', 'vz'\]"),
+        (recorded(), {"channels": {"vz": "VELZ"}}, "channels.'vz'. is 'VELZ', .* at most 3 letters"),
+        (
+            recorded(),
+            {"channels": {"vz": "P"}},
+            r"codes of \['p', 'vz'\] are \['P', 'P'\]; expected different",
+        ),
+        (recorded(), {"network": "LONG"}, "network is 'LONG', expected a code of at most 2 letters"),
+    ):
+        with pytest.raises(unda.ArgumentError, match=words):
+            rec.write_miniseed(tmp_path / "b.mseed", **options)
     assert not (tmp_path / "b.mseed").exists()
 
 

@@ -10,6 +10,7 @@ import pytest
 import unda
 from unda.io import trace_plots
 from unda.io.plotting import colour_top
+from unda.method.fibre import Fibre
 
 matplotlib.use("Agg")
 X = np.array([30.0, 10.0, 20.0])
@@ -96,9 +97,26 @@ def test_places_are_a_coordinate_a_distance_or_numbers():
     assert trace_plots.places(np.array([[0, 5, 1], [0, 7, 1.0]]))[1] == "y [m]"
     place, label = trace_plots.places(np.array([[0, 0, 0], [3, 4, 0], [6, 8, 0.0]]))
     assert label == "distance [m]" and np.allclose(place, [0, 5, 10])
+    # topography: x alone is the place, as it is on a plane; a loop in x stays numbers
+    place, label = trace_plots.places(np.array([[0, 2, 1], [10, 2, 5], [30, 2, 0.0]]))
+    assert label == "x [m]" and np.array_equal(place, [0, 10, 30])
+    place, label = trace_plots.places(np.array([[0, 0, 1], [3, 4, 5], [6, 8, 0.0]]))
+    assert label == "distance [m]" and np.allclose(place, [0, 5, 10])
+    assert trace_plots.places(np.array([[0, 2, 1], [10, 2, 5], [0, 2, 7.0]]))[1] == "receiver"
     for points in ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [1, 0, 0], [1, 0, 0]], [[1, 2, 3]]):
         place, label = trace_plots.places(np.array(points, float))
         assert label == "receiver" and np.array_equal(place, range(len(points)))
+
+
+def test_channels_of_a_fibre_are_drawn_along_it_in_whatever_order():
+    """Gauges of 4 m every 3 m: their middles are 2, 5, .. m along the fibre, around its corners too."""
+    path = [(0, 0, 0), (10, 0, 0), (10, 10, 0), (10, 10, 7.0)]
+    made = Fibre(path, 4.0, 3.0)
+    place, label = trace_plots.places(made.points, made.given)
+    assert label == "fibre [m]" and np.allclose(place, 2.0 + 3.0 * np.arange(8), rtol=0, atol=1e-12)
+    back, _ = trace_plots.places(made.points[::-1], made.given)
+    assert np.array_equal(back, place[::-1])
+    assert trace_plots.places(made.points)[1] == "receiver"
 
 
 def test_a_spectrogram_shows_the_frequency_and_the_mean_square_of_a_tone():
@@ -124,6 +142,11 @@ def test_what_cannot_be_drawn_is_refused(three):
         (lambda: three.plot("wiggle", "vz"), "no fields"),
         (lambda: three.plot("image", gain=-1), "gain is -1"),
         (lambda: three.plot("image", gain="agc"), "gain is 'agc'"),
+        (
+            lambda: three.plot("image", gain=np.ones(3)),
+            r"gain is an array of shape \(3,\); expected a finite",
+        ),
+        (lambda: three[:0].spectrogram(), "0 traces; expected one"),
         (lambda: three.plot("wiggle", gain=lambda t: t[1:]), "gain.t. gave shape"),
         (lambda: three.spectrogram(point=3), "point is 3; expected an integer, 0 to 2"),
         (lambda: three.spectrogram(width=1.0), "width is 1 s, 1000 samples"),

@@ -104,6 +104,17 @@ def test_grids_have_flat_tops():
         sim.snap([(3, 4)], "xmin")
 
 
+@pytest.mark.parametrize("shape", ["tet", "hex", "grid"])
+def test_lines_beside_a_boundary_are_refused_and_no_points_give_none(shape):
+    sim = (
+        unda.FD(unda.Grid((5, 5, 5), 0.25), WATER, device="cpu") if shape == "grid" else
+        unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape=shape), WATER, degree=1, device="cpu")
+    )  # fmt: skip
+    assert sim.snap([]).shape == (0, 3) and sim.snap([(1.0, 0.0)]).tolist() == [[1, 0, 1]]
+    with pytest.raises(ArgumentError, match=r"\(0.5, -0.1\) m"):
+        sim.snap([(0.5, 0.5), (0.5, -0.1)])
+
+
 @pytest.mark.parametrize("ask, found", [
     (lambda sim: sim.snap([(2.0, 0.5)]), r"boundary 'zmax' is above or below \(2, 0.5\) m"),
     (lambda sim: sim.snap([(0.5, 0.5)], "hill"), "no boundary 'hill'; there are"),

@@ -278,6 +278,10 @@ def test_integrals_go_on_from_files_and_in_pieces_to_the_bit(name, tmp_path):
             assert all((one[field] == expected[field]).all() for field in expected.fields)
     (shot,) = whole.shots([push()], AT, steps=23, fields=[*DISPLACEMENT, "vx"], every=3)
     assert all((shot[field] == parts.receivers[0][field]).all() for field in shot.fields)
+    for kept in (shot, parts.receivers[1][1:3]):  # gathers, and points that were cut out
+        kept.save(tmp_path / "kept.h5")
+        read = unda.load_receivers(tmp_path / "kept.h5")
+        assert all((read[field] == kept[field]).all() for field in kept.fields)
 
 
 @pytest.mark.parametrize("ask, found", [
@@ -287,6 +291,12 @@ def test_integrals_go_on_from_files_and_in_pieces_to_the_bit(name, tmp_path):
     (lambda: dg().add_fibre(PATH, "shear", gauge=0.1, spacing=0.1), "no fields"),
     (lambda: dg().add_fibre(PATH + 1.0, gauge=0.1, spacing=0.1), "outside the mesh"),
     (lambda: dg(unda.Maxwell(eps=1.0, mu=1.0)).add_fibre(PATH, gauge=0.1, spacing=0.1), "no fields"),
+    (
+        lambda: unda.FD(unda.Grid((9, 9, 9), 0.25), unda.Acoustic(rho=1.0, c=1.0)).add_fibre(
+            PATH, gauge=0.1, spacing=0.1
+        ),
+        "made of v, .*; scheme='staggered' does",
+    ),
 ])  # fmt: skip
 def test_bad_fibres_are_named(ask, found):
     with pytest.raises(ArgumentError, match=found):

@@ -89,3 +89,20 @@ def test_the_scale_knows_neither_silence_nor_a_source():
     assert colour_top([wave, spike] + 50 * [np.zeros((100, 100))]) == pytest.approx(alone, rel=0.02)
     assert colour_top([2 * wave]) == pytest.approx(2 * alone)
     assert colour_top([0 * wave]) == 1.0
+
+
+def test_pictures_of_elastic_grids_have_pressure_and_name_what_there_is():
+    """-tr(sigma)/3 in double precision, rounded once to the simulation's."""
+    sim = unda.FD(
+        unda.Grid((5, 6, 7), 10.0), unda.Elastic(rho=1.0, vp=2.0, vs=1.0), scheme="staggered", device="cpu"
+    )
+    rng = np.random.default_rng(1)
+    sim.set(**{name: rng.normal(size=(5, 6, 7)) for name in ("sxx", "syy", "szz")})
+    shown = sim.plot_slice("pressure", y=20.0).images[0].get_array()
+    trace = sum(sim.get(name)[:, 2].T.astype(np.float64) for name in ("sxx", "syy", "szz"))
+    assert np.allclose(shown, -trace / 3, rtol=2.0**-24, atol=1e-14) and shown.any()
+    for field in ("divergence", "curl_x", "p"):
+        with pytest.raises(unda.ArgumentError, match=r"'szz', .*'pressure'\] and one of x"):
+            sim.plot_slice(field, y=20.0)
+    with pytest.raises(unda.ArgumentError, match="y is empty"):
+        sim.plot_slice("vx", y=[])

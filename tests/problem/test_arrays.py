@@ -187,6 +187,7 @@ def fd():
     (lambda: unda.Array(AT, WAVE, weights=[1.0]), "weights"),
     (lambda: unda.Array(AT, WAVE, delays=[0.0, np.nan]), "delays"),
     (lambda: unda.Array(AT, 3.0), "f is 3.0"),
+    (lambda: unda.Array(AT, WAVE, direction=(0, 0, 0)), "direction is .* expected a vector of length > 0"),
     (lambda: fd().add_source(unda.Array(AT, WAVE, direction=(1, 0, 0))), "PointForce drives"),
     (lambda: MAKERS["DG Maxwell"](device="cpu").add_source(unda.Array(AT, WAVE)), "VolumeInjection drives"),
     (lambda: wet().add_source(unda.Array(AT, WAVE, direction=(1, 0, 0))), "forces in a fluid"),

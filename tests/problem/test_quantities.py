@@ -42,6 +42,11 @@ def fault(rake):
     return unda.MomentTensor.from_sdr(10.0, 90.0, rake, 1.0, position=(0, 0, 0), f=unda.ricker(1.0))
 
 
+def grid_simulation(**options):
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    return unda.FD(unda.Grid((4, 4, 4), 1.0), medium, device="cpu", **options)
+
+
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
@@ -106,6 +111,21 @@ TAKEN = {
         lambda q: unda.Array([[0, 0, 0], [1, 2, 3]], unda.ricker(1.0), delays=q).delays, [1, 2] * U.us,
         (1e-6, 2e-6),
     ),
+    "areas": (lambda q: unda.Array([MESH.lower], np.sin, weights=q).weights, [2.0] * U.mm**2, [2e-6]),
+    "lengths": (lambda q: unda.Array([MESH.lower], np.sin, weights=q).weights, [2.0] * U.mm, [2e-3]),
+    "frequencies": (
+        lambda q: grid_simulation().add_monitor("p", "dft", every=1, frequencies=q).frequencies,
+        [0.01, 0.02] * U.kHz, [10, 20],
+    ),
+    "frequency": (
+        lambda q: grid_simulation().add_monitor("p", "dft", every=1, frequencies=q).frequencies,
+        0.01 * U.kHz, [10],
+    ),
+    "region": (
+        lambda q: grid_simulation().add_monitor("p", "max", every=1, region=q).axes[0],
+        [(100 * U.cm, 0 * U.m, 0 * U.m), (2 * U.m, 2 * U.m, 2 * U.m)], [1, 2],
+    ),
+    "samples": (lambda q: grid_simulation(sample_dt=q).config["sample_dt"], 100 * U.us, 1e-4),
     "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
 }  # fmt: skip
 

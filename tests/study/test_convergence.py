@@ -71,6 +71,10 @@ def test_bad_arguments_are_refused(arguments, keywords, words):
         unda.convergence(*arguments, **keywords)
 
 
+def test_one_degree_need_not_be_in_a_list():
+    assert unda.convergence(lambda degree, n: n**-2.0, 3, [4, 8]).degrees == [3]
+
+
 def test_an_unknown_field_or_degree_is_refused():
     found = unda.convergence(lambda degree, n: 1.0 / n, [1], [4, 8])
     with pytest.raises(unda.ArgumentError, match="expected one of"):

@@ -123,3 +123,7 @@ def model(name: str) -> tuple[Grid, np.ndarray]:
     """
     names = sorted(one for one in NAMES if one.endswith(".sgy"))
     return read_model(path(names[choice("name", name, names)]))
+
+
+def __dir__() -> list[str]:
+    return __all__

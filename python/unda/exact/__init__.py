@@ -56,3 +56,7 @@ __all__ = [
     "spherical_pulse",
     "stoneley_wave",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

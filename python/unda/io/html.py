@@ -198,8 +198,10 @@ def _bars(ax: Any, title: str, table: Mapping[str, float]) -> None:
 def receivers(rec: Any) -> str:
     """Return what receivers have recorded, with all traces of the first field."""
     dt = rec.every * rec._dt
+    along = places(rec.points, rec.fibre)[1]
+    where = "" if along == "receiver" else f", along {along}"
     rows: list[Row] = [
-        ("points", f"{len(rec)}, along {places(rec.points)[1]}" if len(rec) > 1 else rec.points.tolist()),
+        ("points", f"{len(rec)}{where}" if len(rec) > 1 else rec.points.tolist()),
         ("fields", ", ".join(f"{name} [{rec.units[name]}]" for name in rec.fields)),
         ("samples", f"{rec.num_sample}, {dt:.4g} s apart"),
     ]

@@ -36,9 +36,11 @@ def traces(rec: Any, fields: Any) -> Any:
     return xarray.Dataset(data, {**number, **clock, **where}, about)
 
 
-def _chosen(sim: Any, fields: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which fields, and which parameters of the medium, are wanted."""
-    known = tuple(dict.fromkeys((*sim.fields, *sim._points.traces)))
+def _chosen(sim: Any, fields: Any, sampled: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which fields, and which parameters of the medium, are wanted: what `get` or `sample` gives."""
+    spectral = getattr(sim, "_known", None)  # of SEM, whose stresses `get` gives too
+    more = sim._points.traces if sampled else () if spectral is None else spectral.units
+    known = tuple(dict.fromkeys((*sim.fields, *more)))
     names = field_names(sim.fields if fields is None else fields, (*known, *sim.medium.parameters))
     return tuple(n for n in names if n in known), tuple(n for n in names if n not in known)
 
@@ -83,6 +85,29 @@ def grid_fields(sim: Any, fields: Any) -> Any:
     return xarray.Dataset(data, coordinates, _about(sim)) if sim._tells else None
 
 
+def monitored(monitor: Any) -> Any:
+    """Return the values of a monitor with their places; see `Monitor.to_xarray`."""
+    xarray = extra("xarray", "to_xarray")
+    sim, values, first = monitor._sim, monitor.values, monitor._taken.first
+    coordinates: dict[str, Any] = {}
+    if monitor.axes is not None:
+        offset = sim._scheme.offset(first)
+        dims = tuple(f"{axis}_half" if half else axis for axis, half in zip("xyz", offset, strict=True))
+        coordinates |= {name: (name, at, _PLACES) for name, at in zip(dims, monitor.axes, strict=True)}
+    else:
+        dims = ("cell", "node")
+        places = sim.coordinates[monitor.cells]
+        coordinates |= {axis: (dims, places[..., i], _PLACES) for i, axis in enumerate("xyz")}
+        coordinates["cell"] = ("cell", monitor.cells)
+    unit = _unit(sim, monitor.field if monitor.field in sim._points.traces else first)
+    if monitor.kind == "dft":
+        dims = ("frequency", *dims)
+        coordinates["frequency"] = ("frequency", monitor.frequencies, {"units": "Hz"})
+        unit = f"{unit} s"
+    about = {"units": unit, "kind": monitor.kind, "every": monitor.every, "num_sample": monitor.num_sample}
+    return xarray.DataArray(values, coordinates, dims, monitor.field, about)
+
+
 def _parameter(sim: Any, name: str) -> np.ndarray:
     """Return a parameter of the medium at the nodes of a grid (nx, ny, nz)."""
     column = list(sim.medium.parameters).index(name)
@@ -93,7 +118,7 @@ def _parameter(sim: Any, name: str) -> np.ndarray:
 def mesh_fields(sim: Any, fields: Any, grid: Any) -> Any:
     """Return fields at the nodes of cells, or at those of a grid; see `DG.to_xarray`."""
     xarray = extra("xarray", "to_xarray")
-    names, parameters = _chosen(sim, fields)
+    names, parameters = _chosen(sim, fields, sampled=grid is not None)
     if grid is not None:
         return _on_grid(sim, names, parameters, grid)
     whole = (lambda values: values) if sim.ranks is None else (lambda values: sim._whole_rows(values, True))

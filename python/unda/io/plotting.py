@@ -138,6 +138,8 @@ def plot_slice(
     names = field_names(field, tuple(sim._points.traces)) if _several(field) else (field,)
     given = {name: plain(name, one, "m") for name, one in coordinates.items() if one is not None}
     many = next((name for name, value in given.items() if _several(value)), None)
+    if many and len(given[many]) == 0:
+        raise ArgumentError(f"{many} is empty, expected a plane [m] or several")
     where = [{**given, many: value} for value in given[many]] if many else [given]
     planes = [[chosen_plane(sim, name, one, num) for one in where] for name in names]
     under = [background_values(sim, plane, background) for plane in planes[0]]

@@ -19,6 +19,7 @@ from .trace_plots import only_field
 _MICRO = 1e-6  # [s], the unit of SEG-Y's sample interval and of miniSEED's times
 _MOST = 32767  # of a two-byte integer
 _LARGEST = 2**31 - 1
+_LETTERS = 2, 3  # of a network's and a channel's code in miniSEED
 _SPLINE = 5  # degree of the splines that interpolate between samples
 
 
@@ -30,8 +31,12 @@ def to_obspy(
 ) -> Any:
     """Return a stream; see `Receivers.to_obspy`."""
     obspy = extra("obspy", "to_obspy")
-    start = obspy.UTCDateTime(0) if starttime is None else obspy.UTCDateTime(starttime)
+    try:
+        start = obspy.UTCDateTime(0 if starttime is None else starttime)
+    except Exception as error:  # obspy's and Python's, of many kinds
+        raise ArgumentError(f"starttime is {starttime!r}, expected a time of obspy: {error}") from None
     names = field_names(fields, rec.fields)
+    _refuse_codes(rec, network, station, channels or {}, (20, 20))
     digits = 5 - len(station)
     if len(str(max(0, len(rec) - 1))) > digits:
         raise ArgumentError(
@@ -39,6 +44,9 @@ def to_obspy(
             "letters"
         )
     codes = {**_codes(names), **(channels or {})}
+    chosen = [codes[name] for name in names]
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"codes of {list(names)} are {chosen}; expected different ones: channels=")
     made = []
     for name in names:
         values, first = rec[name], rec.times(name)[:1]
@@ -52,6 +60,20 @@ def to_obspy(
             }  # fmt: skip
             made.append(obspy.Trace(np.ascontiguousarray(values[i]), header))
     return obspy.Stream(made)
+
+
+def _refuse_codes(
+    rec: Any, network: Any, station: Any, channels: Mapping[Any, Any], most: tuple[int, int]
+) -> None:
+    """Raise unless codes are of fields and texts, of so many letters at most."""
+    for name in channels:
+        if name not in rec.fields:
+            raise ArgumentError(f"channels has {name!r}; expected names of {list(rec.fields)}")
+    given = {"station": (station, 5), "network": (network, most[0])}
+    given |= {f"channels[{name!r}]": (code, most[1]) for name, code in channels.items()}
+    for what, (code, longest) in given.items():
+        if not isinstance(code, str) or len(code) > longest:
+            raise ArgumentError(f"{what} is {code!r}, expected a code of at most {longest} letters")
 
 
 def _codes(names: Iterable[str]) -> dict[str, str]:
@@ -71,8 +93,9 @@ def write_miniseed(rec: Any, path: Any, **options: Any) -> None:
     """Write a file; see `Receivers.write_miniseed`."""
     path = file_path(path)
     dt = rec.every * rec._dt
-    if rec.num_sample == 0:
-        raise ArgumentError("there are no samples to write; expected at least one of each trace")
+    _refuse_codes(rec, options["network"], options["station"], options["channels"] or {}, _LETTERS)
+    if rec.num_sample == 0 or len(rec) == 0:
+        raise ArgumentError(f"there are {len(rec)} traces of {rec.num_sample} samples; expected one at least")
     if dt <= 2 * _MICRO:
         raise ArgumentError(
             f"the samples are {dt:.6g} s apart; expected more than 2e-06 s, as miniSEED gives times of "

@@ -5,13 +5,14 @@ matplotlib is imported when one is drawn. Not here: traces (receiver.py), planes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .._check import choice, field_names, integer, number
 from ..errors import ArgumentError
+from ..method.fibre import length_along
 from .plotting import colour_top, label_of, new_axes
 
 KINDS = ("traces", "wiggle", "image")
@@ -34,11 +35,13 @@ def plot(rec: Any, kind: str, field: Any, gain: Gain, ax: Any, options: dict[str
         )
     t, traces = rec.times(name), rec[name].astype(np.float64)
     shaped, factor, unit = _shaped(traces, t, gain, f"{name} [{rec.units[name]}]")
-    place, label = places(rec.points)
+    place, label = places(rec.points, rec.fibre)
     order = np.argsort(place, kind="stable")
     draw = _wiggles if kind == "wiggle" else _image
     draw(ax, place[order], t, shaped[order], factor, unit, options)
     ax.set(xlabel=label, ylabel="t [s]")
+    if label == "receiver":
+        ax.xaxis.get_major_locator().set_params(integer=True)
     if kind == "wiggle":
         ax.set_title(unit)
     return ax
@@ -52,31 +55,40 @@ def only_field(rec: Any, field: Any) -> str:
     return str(name)
 
 
-def places(points: np.ndarray) -> tuple[np.ndarray, str]:
+def places(points: np.ndarray, fibre: Mapping[str, Any] | None = None) -> tuple[np.ndarray, str]:
     """Return where traces are drawn, and what that is.
 
-    The coordinate that varies; the distance from the first point where all lie on a line; else numbers, as
-    also where two traces would be at one place.
+    Of a fibre the length along it. Else the coordinate that varies; the distance from the first point where
+    all lie on a line; on topography the same of x and y; else numbers, as also where two traces would be at
+    one place.
     """
+    if fibre is not None and len(points):
+        return length_along(np.asarray(fibre["path"]), points), "fibre [m]"
+    for shown in (points, points * (1.0, 1.0, 0.0)):
+        place, label = _on_a_line(shown)
+        if len(np.unique(place)) == len(points):
+            return place, label
+    return np.arange(float(len(points))), "receiver"
+
+
+def _on_a_line(points: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return the coordinate or distance of points along their line, no places where they have none."""
     apart = np.ptp(points, axis=0) if len(points) else np.zeros(3)
     varying = np.flatnonzero(apart > 1e-9 * apart.max(initial=0.0))
     if len(varying) == 1:
-        place, label = points[:, varying[0]], f"{'xyz'[varying[0]]} [m]"
-    elif len(varying) and np.linalg.matrix_rank(points - points[0], tol=1e-6 * apart.max()) == 1:
+        return points[:, varying[0]], f"{'xyz'[varying[0]]} [m]"
+    if len(varying) and np.linalg.matrix_rank(points - points[0], tol=1e-6 * apart.max()) == 1:
         along = points[-1] - points[0]
         along = along if along.any() else points[np.linalg.norm(points - points[0], axis=1).argmax()]
-        place, label = (points - points[0]) @ along / (np.linalg.norm(along) or 1.0), "distance [m]"
-    else:
-        place, label = np.arange(float(len(points))), "receiver"
-    if len(np.unique(place)) < len(place):
-        place, label = np.arange(float(len(points))), "receiver"
-    return place, label
+        return (points - points[0]) @ along / (np.linalg.norm(along) or 1.0), "distance [m]"
+    return np.empty(0), "receiver"
 
 
 def _shaped(traces: np.ndarray, t: np.ndarray, gain: Gain, label: str) -> tuple[np.ndarray, float, str]:
     """Return traces with their gain, a factor that is left to apply, and the label."""
     if isinstance(gain, str):
-        choice("gain", gain, ("trace",))
+        if gain != "trace":
+            raise ArgumentError(f"gain is {gain!r}, expected a number, 'trace' or a function of time")
         largest = np.abs(traces).max(axis=1, keepdims=True, initial=0.0)
         return traces / np.where(largest > 0, largest, 1.0), 1.0, f"{label}, each by its largest value"
     if callable(gain):
@@ -170,7 +182,9 @@ def spectral_density(
 
 def spectrogram(rec: Any, field: Any, point: int, width: Any, ax: Any, options: dict[str, Any]) -> Any:
     """Draw the spectrogram of one trace; see `Receivers.spectrogram`."""
-    name, point = only_field(rec, field), integer("point", point, 0, max(0, len(rec) - 1))
+    if len(rec) == 0:
+        raise ArgumentError("there are 0 traces; expected one for a spectrogram")
+    name, point = only_field(rec, field), integer("point", point, 0, len(rec) - 1)
     t = rec.times(name)
     f, middle, density = spectral_density(rec[name][point], rec.every * rec._dt, width)
     ax = new_axes("rec.spectrogram", ax)

@@ -23,7 +23,8 @@ def put_receivers(group: Any, receivers: Receivers) -> None:
         "step": receivers._step, "config": receivers.config, "lags": receivers._lags,
         "side": receivers.side, "fibre": receivers.fibre,
     }  # fmt: skip
-    if (integral := receivers._integral) is not None:
+    integral = receivers._integral
+    if integral is not None and integral.state[1] is not None:  # points cut out and gathers record no more
         about["next"], group["integral"] = integral.state
         about["integrated"] = integral.names
     group.attrs["receivers"] = json.dumps(about)

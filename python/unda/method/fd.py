@@ -21,7 +21,7 @@ from ..problem.grid import Block, Grid, chunks
 from ..problem.incident import PlaneWave
 from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
-from ..problem.surface import boundary_named
+from ..problem.surface import boundary_named, flat_heights
 from . import grid_blowup, grid_check, grid_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
@@ -598,7 +598,7 @@ class FD(Simulation):
             raise ArgumentError(
                 f"boundary is {boundary!r}, which is upright; expected zmin, zmax, top or bottom"
             )
-        return np.full(len(xy), (self.grid.lower if side == "zmin" else self.grid.upper)[2])
+        return flat_heights(self.grid, side, xy)
 
     def _blown_up(self, message: str) -> UnstableError:
         return grid_blowup.unstable(self, message)

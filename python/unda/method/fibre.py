@@ -89,6 +89,17 @@ class Fibre:
         return np.add.reduceat(longer, self.first, axis=-1)
 
 
+def length_along(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return how far along a path with these corners points (n, 3) lie, of its nearest leg."""
+    legs = np.diff(corners, axis=0)
+    lengths = np.linalg.norm(legs, axis=1)
+    to = points[:, None] - corners[:-1]
+    part = np.clip(np.einsum("pli,li->pl", to, legs) / lengths**2, 0.0, 1.0)
+    leg = np.linalg.norm(to - part[..., None] * legs, axis=2).argmin(axis=1)
+    begins = np.concatenate([[0.0], np.cumsum(lengths)])
+    return np.asarray(begins[leg] + part[np.arange(len(points)), leg] * lengths[leg])
+
+
 class FibreChannels(Channels):
     """What a fibre takes: v at the ends of its pieces, and u where the library has it or integrates it.
 

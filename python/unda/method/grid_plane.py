@@ -17,9 +17,10 @@ from ..problem.grid import chunks
 
 def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
     """Return a field's places nearest to a plane of constant x, y or z, see `Simulation._plane`."""
-    grid, array = sim.grid, sim._arrays(field)
+    grid, terms = sim.grid, _terms(sim, field)
     low, high, h = grid.lower, grid.upper, grid.spacing
-    corner = [x + half * step for x, half, step in zip(low, sim._scheme.offset(field), h, strict=True)]
+    offset = sim._scheme.offset(terms[0][1])
+    corner = [x + half * step for x, half, step in zip(low, offset, h, strict=True)]
     if not low[axis] - 0.5 * h[axis] <= value <= high[axis] + 0.5 * h[axis]:
         raise ArgumentError(
             f"{'xyz'[axis]} is {value} m, expected {low[axis]} to {high[axis]} m: on the grid"
@@ -29,11 +30,18 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
     own = sim.own_planes
 
     def nodes(first: int, count: int) -> np.ndarray:
+        """Return planes of x of the field or the sum of terms."""
+        if len(terms) == 1:
+            return one(terms[0][1], first, count)
+        total = sum(factor * one(name, first, count).astype(np.float64) for factor, name in terms)
+        return np.asarray(total, sim.dtype)
+
+    def one(name: str, first: int, count: int) -> np.ndarray:
         """Return planes of x, 0 where another process has them."""
         out = np.zeros((count, *grid.shape[1:]), sim.dtype)
         begin, end = max(first, own.start), min(first + count, own.stop)
         if begin < end:
-            sim._solver.read(array, begin, out[begin - first : end - first])
+            sim._solver.read(sim._arrays(name), begin, out[begin - first : end - first])
         return out
 
     def parameter(name: str) -> np.ndarray:
@@ -54,6 +62,15 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         "xyz"[axis], corner[axis] + at * h[axis], extent, read, parameter,
         (grid.shape[across], grid.shape[up]),
     )  # fmt: skip
+
+
+def _terms(sim: Any, field: str) -> tuple[tuple[float, str], ...]:
+    """Return factors and fields whose sum is a field, or what is derived from some at the same nodes."""
+    made = sim.medium.derived.get(field) if field in sim._points.traces else None
+    if made is None:
+        sim._arrays(field)  # refuses what there is not
+        return ((1.0, field),)
+    return tuple((factor, name) for factor, name, _ in made.terms)
 
 
 def _cut(grid: Any, axis: int, at: int, values: Callable[[int, int], np.ndarray]) -> np.ndarray:

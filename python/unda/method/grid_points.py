@@ -36,6 +36,11 @@ class GridPoints(Points):
         self._sides, self._scheme, self.value_bytes = sides, scheme, value_bytes
         self._ranks = ranks
 
+    @property
+    def traces(self) -> dict[str, str]:
+        """See `Points`: without what takes derivatives."""
+        return {name: unit for name, unit in self.medium.traces.items() if name in self._scheme.recorded}
+
     def _same(self, what: str, *values: Any) -> None:
         """Raise if processes that share the problem were given others."""
         if self._ranks is not None:

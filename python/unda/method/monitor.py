@@ -17,6 +17,7 @@ from .. import _core
 from .._check import choice, integer, number
 from .._core import lib, new
 from .._fixed import Fixed
+from .._units import plain
 from ..errors import ArgumentError
 from ..problem.timefunction import wrap
 from .check import Report
@@ -171,6 +172,25 @@ class Monitor(Fixed):
             found[..., self._without, :] = np.nan
         return np.asarray(found)
 
+    def to_xarray(self) -> Any:
+        """Return the values with their places as an array of xarray; needs xarray.
+
+        Returns
+        -------
+        xarray.DataArray
+            On a grid (x, y, z) of the region, x_half and so on where the field stands between nodes; on a
+            mesh (cell, node) with coordinates x, y, z of each node and the numbers of cells; of a "dft"
+            with frequency [Hz] in front. ``attrs``: units, kind, every, num_sample. It has `values`, bit for
+            bit. Where processes share a mesh, those of own cells.
+
+        Examples
+        --------
+        >>> peak.to_xarray().sel(y=0.0, method="nearest").plot()  # doctest: +SKIP
+        """
+        from ..io.labelled import monitored
+
+        return monitored(self)
+
     def _found(self) -> np.ndarray:
         sums = self._region.whole(self._sums())
         if self.kind == "rms":
@@ -225,6 +245,7 @@ def frequencies_of(kind: str, frequencies: Any) -> np.ndarray:
             f"frequencies is {frequencies!r} and kind {kind!r}, expected numbers [Hz] with 'dft', and none "
             "otherwise"
         )
+    frequencies = plain("frequencies", frequencies, "Hz")
     given: Sequence[Any] = (
         [] if frequencies is None else np.atleast_1d(np.asarray(frequencies, object)).tolist()
     )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._check import vector
+from .._units import plain
 from ..errors import ArgumentError, FileError
 
 
@@ -96,6 +97,7 @@ class Box:
 
 def region_of(sim: Any, field: str, region: Any) -> Cells | Box:
     """Return the region of a monitor of a field: all, a box, or on a mesh the name of a tag or cells."""
+    region = plain("region", region, "m")
     grid = getattr(sim, "grid", None)
     if grid is not None:
         return _box(sim, field, region)

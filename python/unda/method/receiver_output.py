@@ -69,6 +69,11 @@ class ReceiverOutput(Fixed):
         obspy.Stream
             A trace for each field and point; ``trace.stats.unda`` has field, unit, x, y, z [m].
 
+        Raises
+        ------
+        ArgumentError
+            If two fields have one code, or a code is of a field that was not recorded.
+
         Examples
         --------
         >>> rec.to_obspy("vz").filter("lowpass", freq=5.0).plot()  # doctest: +SKIP
@@ -101,7 +106,8 @@ class ReceiverOutput(Fixed):
         Raises
         ------
         ArgumentError
-            If the samples are 2 µs apart or less.
+            If the samples are 2 µs apart or less; if a network's code has more than two letters or that of
+            a channel more than three.
         FileError
             If it cannot be written; a file of that name is then as it was.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import flag
+from .._check import flag, number
 from .._core import lib, new
 from ..errors import ArgumentError
 from ..io.pictures import Pictures
@@ -100,8 +100,8 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
         self.config = {
             **config,
             "dtype": self.dtype.name,
-            "cfl": float(given.cfl),
-            "sample_dt": None if given.sample_dt is None else float(given.sample_dt),
+            "cfl": number("cfl", given.cfl),
+            "sample_dt": None if given.sample_dt is None else number("sample_dt", given.sample_dt, "s"),
             "allow_unstable": given.allow_unstable,
             "medium": self._medium_config or self.medium.to_config(),
             "dt": self.dt,

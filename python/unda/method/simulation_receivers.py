@@ -206,7 +206,13 @@ class SimulationReceivers(SimulationBase):
         has_displacement = self._points.integrates or "ux" in self._points.traces
 
         def make(names: list[str]) -> Channels:
-            return self._points.channels(names, placed)
+            try:
+                return self._points.channels(names, placed)
+            except ArgumentError as error:
+                instead = "" if self.medium.physics == "maxwell" else "; scheme='staggered' does"
+                raise ArgumentError(
+                    f"strain along a fibre is made of v, which is not recorded here: {error}{instead}"
+                ) from None
 
         return fibre.points, FibreChannels(fibre, fields, make, has_displacement), placed
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._check import integer, number, unit_vector, vector
 from .._core import as_array
+from .._units import plain
 from ..errors import ArgumentError
 from .medium import Medium
 from .source import CurrentDipole, PointForce, Source, VolumeInjection
@@ -40,11 +41,11 @@ class Array(Source):
     f : TimeFunction or callable
         In the unit of such a point source, over that of the weights.
     weights : array_like, shape (n,), optional
-        Factors of f, or areas [m2]; 1 if omitted.
+        Factors of f, lengths [m] or areas [m2]; 1 if omitted.
     delays : array_like, shape (n,), optional
         By how much later each point acts [s]; 0 if omitted.
     direction : array_like, shape (3,), optional
-        Of a force, not normalised, as of `PointForce`; or of a current, as of `CurrentDipole`.
+        Of a force, not normalised, as of `PointForce`; or of a current, as of `CurrentDipole`; not zero.
 
     Attributes
     ----------
@@ -54,9 +55,9 @@ class Array(Source):
     Raises
     ------
     ArgumentError
-        If an array is of another shape or not finite, or f cannot be called. From `add_source`: of a medium
-        that such sources do not drive; of `SEM`, if f is a plain callable and there are delays, or if forces
-        stand in a fluid.
+        If an array is of another shape or not finite, the direction is zero, or f cannot be called. From
+        `add_source`: of a medium that such sources do not drive; of `SEM`, if f is a plain callable and there
+        are delays, or if forces stand in a fluid.
 
     See Also
     --------
@@ -88,9 +89,11 @@ class Array(Source):
         if not num:
             raise ArgumentError("points are none, expected at least one")
         super().__init__(self.points[0], f)
-        self.weights = np.ones(num) if weights is None else _kept(weights, (num,), "weights")
+        self.weights = np.ones(num) if weights is None else _kept(_shares(weights), (num,), "weights")
         self.delays = np.zeros(num) if delays is None else _kept(delays, (num,), "delays", "s")
         self.direction = None if direction is None else vector("direction", direction)
+        if self.direction is not None:
+            unit_vector("direction", self.direction)
         self._point: dict[str, Source] = {}
 
     def places(self) -> NDArray[np.float64]:
@@ -319,6 +322,16 @@ def _across(axis: Any) -> tuple[Any, Any]:
     x = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
     x /= np.linalg.norm(x)
     return x, np.cross(axis, x)
+
+
+def _shares(weights: Any) -> Any:
+    """Return weights as plain numbers: quantities may be lengths or areas, or have no unit."""
+    for unit in ("m2", "m"):
+        try:
+            return plain("weights", weights, unit)
+        except ArgumentError:
+            continue
+    return plain("weights", weights, "")
 
 
 def _kept(values: ArrayLike, shape: tuple[int | None, ...], name: str, unit: str = "") -> NDArray[np.float64]:

@@ -70,6 +70,17 @@ def heights(mesh: Any, name: str, xy: Array) -> Array:
     return highest
 
 
+def flat_heights(grid: Any, side: str, xy: Array) -> Array:
+    """Return z (n,) [m] of side zmin or zmax of a grid; raise if a point lies beside the grid."""
+    lower, upper, slack = (np.array(one) for one in (grid.lower, grid.upper, grid.spacing))
+    beside = np.abs(xy - 0.5 * (lower + upper)[:2]) > (0.5 * (upper - lower) + _EDGE * slack)[:2]
+    for x, y in xy[beside.any(axis=1)][:1]:
+        raise ArgumentError(
+            f"({x:g}, {y:g}) m lies beside the grid, which has x, y from {lower[:2]} to {upper[:2]} m"
+        )
+    return np.full(len(xy), (lower if side == "zmin" else upper)[2])
+
+
 def _triangles(mesh: Any, cell: Array, face: Array) -> Array:
     """Return the corners (num_face, 3, 3) of faces opposite vertices."""
     others = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
@@ -143,7 +154,7 @@ def _basis(a: Array) -> tuple[Array, Array]:
 def _in_sides(nodes: Array, xy: Array) -> tuple[Array, Array]:
     """Return z where vertical lines meet sides of hexahedra, and which of them do."""
     place = np.full((len(nodes), 2), 0.5)
-    size = np.ptp(nodes[..., :2].reshape(len(nodes), -1, 2), axis=1).max(axis=1)
+    size = np.ptp(nodes[..., :2].reshape(-1, 9, 2), axis=1).max(axis=1)
     for _ in range(_NEWTON):
         (f, df), (g, dg) = _basis(place[:, 0]), _basis(place[:, 1])
         here = np.einsum("na,nb,nabx->nx", f, g, nodes)

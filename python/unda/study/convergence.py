@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 def convergence(
     problem: ExactSolution | Callable[..., Any],
-    degrees: Iterable[int],
+    degrees: int | Iterable[int],
     meshes: Iterable[Any],
     *,
     until: float | None = None,
@@ -39,7 +39,7 @@ def convergence(
     problem : exact solution or callable
         An exact solution is set, run and compared with. Another problem is ``problem(degree, mesh)``, which
         returns an error or a dict of errors by name.
-    degrees : iterable of int
+    degrees : int or iterable of int
         Degrees; of `FD` orders.
     meshes : iterable of Mesh, Grid, or anything that `problem` takes
         At least two, of different sizes. The size h is (V / K)^(1/3) of K cells, the spacing of a grid, and
@@ -68,8 +68,9 @@ def convergence(
     -----
     The order of a pair of meshes is log(e1 / e2) / log(h1 / h2), that of a degree the least-squares slope of
     log e over log h. Errors of exact solutions are relative L2 norms of each field, in double precision. DG
-    and SEM of degree N give N + 1 in smooth problems; with leapfrog, of SEM and FD, the step too must
-    fall, and so it does with h: their order is 2 unless ``cfl`` is small.
+    and SEM of degree N give N + 1 in smooth problems, but N in fields of SEM that are derivatives: stresses,
+    and in fluids velocities. With leapfrog, of SEM and FD, the step too must fall, and so it does with h:
+    their order is 2 unless ``cfl`` is small.
 
     See Also
     --------
@@ -90,7 +91,8 @@ def convergence(
             f"meshes have the sizes {[h for h, _ in sizes]}, expected two or more different ones"
         )
     sizes.sort(key=lambda pair: -pair[0])
-    orders = [integer("degree", degree, 1) for degree in degrees]
+    given = [degrees] if isinstance(degrees, (int, np.integer)) else degrees
+    orders = [integer("degree", degree, 1) for degree in given]
     if not orders:
         raise ArgumentError("degrees is empty, expected one or more")
     run = _runner(problem, until, method, keywords)

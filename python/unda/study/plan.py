@@ -120,7 +120,7 @@ class Proposal:
                 distance if way is None else way, steps=steps, device=device, dtype=dtype,
                 most=most, at_least=True,
             )
-            for direction, most in (("axis", 5), ("diagonal", 2))[: 1 if self.method == "FD" else 2]
+            for direction, most in (("axis", 5), ("diagonal", 2))
         ]  # fmt: skip
         return max(max(run.errors) for run in runs)
 
