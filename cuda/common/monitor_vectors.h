@@ -5,7 +5,7 @@
 #define UNDA_MONITOR_VECTORS_H
 
 constexpr int WIDTH = 16 / sizeof(REAL);
-template <class T, int NUM> struct __align__(16) run {
+template <class T, int NUM> struct __align__(NUM * sizeof(T) < 16 ? NUM * sizeof(T) : 16) run {
     T v[NUM];
 };
 typedef run<REAL, WIDTH> vec;

@@ -83,6 +83,43 @@ def test_samples_of_every_step_are_taken_two_by_two(calls):
         compare(every, p[:-1], times[:-1], sim.dt)
 
 
+#: Kernels whose levels stay where they are while they are samples; the field; samples of a sum before they are added.
+STAY = {
+    "step": ({"scheme": "scalar", "kernel": "step"}, 16, 12),
+    "diamond": (
+        {"scheme": "scalar", "kernel": "diamond", "order": 2, "kernel_options": {"dts": 2, "step": 1, "fewest": 1}}, 16, 12
+    ),
+    "staggered": ({"scheme": "staggered", "boundary": {"*": "absorbing"}}, 16, 12),
+    "staggered, walls float64": ({"scheme": "staggered", "dtype": "float64"}, 8, 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("step", "staggered"))) for name in STAY]
+)
+def test_levels_stay_where_they_are_while_they_are_samples(name):
+    """Of every step and of every third one, in calls that end before and after as many are there as are added."""
+    options, squares, waves = STAY[name]
+    sim, alone = (grid_case(device="cuda", **options) for _ in range(2))
+    before, num = sim.memory["device"], 49
+    monitors = {every: monitored(sim, "p", every) for every in (1, 3)}
+    p, times = samples(alone, "p", 1, num)
+    for calls in ([1, 3, 12], [16, 1, 15]):
+        for steps in calls:
+            sim.step(steps)
+        assert np.isfinite(monitors[1]["rms"].values).all()  # which adds what is there
+    for every, found in monitors.items():
+        compare(found, p[::every], times[::every], every * sim.dt)
+        with pytest.raises(AssertionError):
+            compare(found, p[: -every : every], times[: -every : every], every * sim.dt)
+    sim.clear_monitors()  # when the state stands in their arrays
+    assert sim.memory["device"] == before
+    for one in (sim, alone):
+        one.step(3)
+    for field in sim.fields:
+        np.testing.assert_array_equal(sim.get(field), alone.get(field))
+
+
 WAYS = {
     "one": {},
     "atomic": {"assembly": "atomic"},

@@ -70,7 +70,7 @@ def with_monitors(
     memory, moved = 0, 0.0
     for one in monitors:
         every = one.get("every") or every_of(one["kind"], fmax, proposal.dt)
-        kept = taken_of(options, proposal.num_node, one["kind"], one.get("frequencies"), every)
+        kept = taken_of(options, proposal.num_node, one, every)
         memory += kept.memory
         moved += kept.moved / every
     del alive
