@@ -78,6 +78,11 @@ DEVICE vec load(const REAL *from)
 #include "fd/scalar/step_matched.h"
 #endif
 
+#if MONITOR
+#define NEXT a.monitor.next
+#else
+#define NEXT a.q
+#endif
 #if MONITOR == 1
 #include "fd/scalar/step_monitor.h"
 #endif
@@ -270,11 +275,6 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
     const layers_of_row layers(a, y, row_end, nodes.store, along_z + row * TILE_Z);
 #endif
 
-#if MONITOR
-    REAL *const next = (REAL *)a.monitor.next;
-#else
-    REAL *const next = (REAL *)a.q;
-#endif
 #if MONITOR == 1
     samples_of_row samples(a, y, z, nodes.store);
 #endif
@@ -334,7 +334,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         UNROLL for (int l = 0; l < WIDTH; l++)
             damp.v[l] = damp_xy * damp_z.v[l];
 #endif
-        *(vec *)(next + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
+        *(vec *)((REAL *)NEXT + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
     }
 }
 
