@@ -154,8 +154,7 @@ unda_status fd_cuda_piece(unda_solver *s, int32_t field, struct device_piece *pi
     .plane_bytes = fd_cuda_plane_bytes, .join_rank = fd_cuda_join_rank, .carry = fd_cuda_carry,              \
     .values = fd_cuda_values, .weighed = fd_cuda_weighed, .reach = fd_cuda_reach, .settle = fd_cuda_settle,  \
     .base.monitor_new = fd_cuda_monitor_new, .base.monitor_take = fd_cuda_monitor_take,                      \
-    .base.monitors_end = fd_cuda_monitors_end,  \
-    .base.view = fd_cuda_view, .base.piece = fd_cuda_piece
+    .base.monitors_end = fd_cuda_monitors_end, .base.view = fd_cuda_view, .base.piece = fd_cuda_piece
 
 /* levels.c */
 /* Where the next level goes: to an array of the state, unless a sample is there. */

@@ -8,7 +8,8 @@ constexpr int LEVELS = MONITOR_LEVELS * 4 / sizeof(REAL);
 typedef run<REAL, MONITOR_LEVEL_VALUES> level_values;
 typedef run<double, MONITOR_LEVEL_VALUES> level_sums;
 
-static __device__ __forceinline__ void add_squares(const monitor_args &a, const level_values *p, double *sums)
+static __device__ __forceinline__ void add_level_squares(const monitor_args &a, const level_values *p,
+                                                         double *sums)
 {
     level_sums sum = *(const level_sums *)sums;
 #pragma unroll
@@ -20,7 +21,8 @@ static __device__ __forceinline__ void add_squares(const monitor_args &a, const 
 }
 
 /* The sums of cosines and of sines of frequency f. */
-static __device__ __forceinline__ void add_wave(const monitor_args &a, const level_values *p, int f, double *sums)
+static __device__ __forceinline__ void add_level_waves(const monitor_args &a, const level_values *p, int f,
+                                                       double *sums)
 {
     level_sums c = *(const level_sums *)sums, s = *(const level_sums *)(sums + a.num);
     const double *wave = a.wave + 2 * f;
@@ -54,9 +56,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) monitor_levels(const __grid
                 if (n < a.num_held)
                     p[n] = *(const level_values *)((const REAL *)a.level[n] + place);
             if (a.statistic == MONITOR_SQUARES)
-                add_squares(a, p, sums);
+                add_level_squares(a, p, sums);
             for (int f = 0; f < a.num_frequency; f++, sums += 2 * a.num)
-                add_wave(a, p, f, sums);
+                add_level_waves(a, p, f, sums);
         }
 }
 

@@ -94,7 +94,7 @@ struct scalar_cuda {
     struct gpu_kernel step, step_layers;
     struct scalar_monitored monitored[NUM_MONITORED]; /* module NULL: no monitor has asked for it */
     struct fd_later later;
-    gpu_ptr next; /* where the next level goes */
+    gpu_ptr next;                /* where the next level goes */
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */

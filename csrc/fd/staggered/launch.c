@@ -155,10 +155,8 @@ static struct staggered_args arguments(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {.plane = t->base.plane,
-                               .origin = t->base.origin,
-                               .same = same_place(s),
-                               .next = POINTER(t->next)};
+    struct staggered_args a = {
+        .plane = t->base.plane, .origin = t->base.origin, .same = same_place(s), .next = POINTER(t->next)};
     staggered_find_clear(s, a.clear);
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
