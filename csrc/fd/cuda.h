@@ -1,5 +1,5 @@
 /* cuda.h: shared by the CUDA engines of all schemes: arrays, single nodes, sources, receivers.
- * Next: cuda.c, cuda_points.c, cuda_profile.c; scalar/cuda.c, staggered/cuda.c (the engines),
+ * Next: cuda.c, cuda_points.c, cuda_profile.c, levels.c; scalar/cuda.c, staggered/cuda.c (the engines),
  * cuda/fd (the kernels). */
 #ifndef UNDA_FD_CUDA_H
 #define UNDA_FD_CUDA_H

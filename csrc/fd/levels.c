@@ -1,7 +1,8 @@
-/* levels.c: levels of a field on a device that stay where they are, as samples of monitors (`level_bytes` of struct monitor).
- * A step whose result would overwrite one goes to another array, so that a sample moves no memory; when as many are there
- * as a monitor adds at once, their arrays are free again. So fields move from array to array: those of the engine, and the
- * spare ones of monitors. Not here: which monitors do so (monitor.c), adding (cuda/common/monitor_levels.h). */
+/* levels.c: levels of a field on a device that stay where they are, as samples of monitors (`level_bytes` of struct
+ * monitor). A step whose result would overwrite one goes to another array, so that a sample moves no memory; when as
+ * many are there as a monitor adds at once, their arrays are free again. So fields move from array to array: those of
+ * the engine, and the spare ones of monitors. Not here: which monitors do so (monitor.c), adding
+ * (cuda/common/monitor_levels.h). */
 #include "../solver/cuda_monitor.h"
 #include "common/monitor_args.h"
 #include "cuda.h"

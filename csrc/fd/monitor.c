@@ -76,9 +76,9 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier transform's
- * sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a frequency, moves 4 and
- * at most 8 bytes; of squares 16. */
+/* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier
+ * transform's sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
+ * frequency, moves 4 and at most 8 bytes; of squares 16. */
 static int32_t num_level(const struct monitor *m, int real_bytes)
 {
     int32_t num = (m->num_frequency ? 16 + 16 * m->num_frequency : 64) / real_bytes;
@@ -88,11 +88,12 @@ static int32_t num_level(const struct monitor *m, int real_bytes)
     return num < room ? num : room;
 }
 
-/* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and on one
- * CUDA device, on which samples are launches among those of steps. There sums of all nodes take levels that stay where they
- * are, if those of the scheme can (level_bytes); else the scalar scheme has the level of the last step as well, and several
- * samples are held where that moves less; rows of the scalar scheme on the CPU stay in the cache from sample to sample,
- * which spares as much of one frequency, and two levels taken at once spare more of squares. */
+/* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and
+ * on one CUDA device, on which samples are launches among those of steps. There sums of all nodes take levels that
+ * stay where they are, if those of the scheme can (level_bytes); else the scalar scheme has the level of the last
+ * step as well, and several samples are held where that moves less; rows of the scalar scheme on the CPU stay in the
+ * cache from sample to sample, which spares as much of one frequency, and two levels taken at once spare more of
+ * squares. */
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes,
                       int64_t level_bytes)
 {

@@ -192,14 +192,12 @@ struct monitor_levels *cuda_monitor_levels(const struct monitor_piece *piece)
 unda_status cuda_monitor_add_levels(const struct monitor_piece *piece, const struct monitor_sample *sample,
                                     struct monitor_args *a)
 {
-    enum { MOST = 65535, LANES = 32, ROWS = GPU_BLOCK / LANES, OF_BLOCK = LANES * MONITOR_LEVEL_VALUES };
+    enum { MOST = 65535 };
     const struct cuda_monitor *c = piece->cuda;
     fill_args(piece, sample, a);
     fill_waves(sample, a);
-    int64_t along_y = (a->num_y + ROWS - 1) / ROWS;
-    struct gpu_shape shape = {.grid = {(a->pitch + OF_BLOCK - 1) / OF_BLOCK, along_y < MOST ? along_y : MOST,
-                                       a->num_x < MOST ? a->num_x : MOST},
-                              .block = {LANES, ROWS, 1}};
+    struct gpu_shape shape = gpu_threads((int64_t)a->num_y * (a->pitch / MONITOR_LEVEL_VALUES));
+    shape.grid[1] = a->num_x < MOST ? a->num_x : MOST;
     return gpu_launch(&c->add_levels, c->stream, &shape, a, sizeof *a);
 }
 

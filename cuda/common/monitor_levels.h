@@ -1,6 +1,6 @@
-/* monitor_levels.h: kernel `monitor_levels` adds samples that are levels of the state, each in an array of its own, to squares
- * or to a Fourier transform, in their order. Of boxes of grids without images, whose accumulators have the padding of the
- * grid's rows; a thread has values side by side, which can be moved together. Included by monitor.cu. */
+/* monitor_levels.h: kernel `monitor_levels` adds samples that are levels of the state, each in an array of its own,
+ * to squares or to a Fourier transform, in their order. Of boxes of grids without images, whose accumulators have the
+ * padding of the grid's rows; a thread has values side by side, which can be moved together. Included by monitor.cu. */
 #ifndef UNDA_MONITOR_LEVELS_H
 #define UNDA_MONITOR_LEVELS_H
 
@@ -40,26 +40,29 @@ static __device__ __forceinline__ void add_level_waves(const monitor_args &a, co
     *(level_sums *)(sums + a.num) = s;
 }
 
+/* Threads are numbered along z and on through the rows of a plane, so that those of a block read memory side by side:
+ * rows begin in the middle of what memory fetches at once. */
 extern "C" __global__ void __launch_bounds__(256, 2) monitor_levels(const __grid_constant__ monitor_args a)
 {
-    const int at_z = (blockIdx.x * blockDim.x + threadIdx.x) * MONITOR_LEVEL_VALUES;
-    if (at_z >= a.pitch)
+    const int row = a.pitch / MONITOR_LEVEL_VALUES;
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, y = i / row;
+    const long long at_z = (i - y * row) * MONITOR_LEVEL_VALUES;
+    if (y >= a.num_y)
         return;
-    for (int x = blockIdx.z; x < a.num_x; x += gridDim.z)
-        for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < a.num_y; y += gridDim.y * blockDim.y) {
-            const long long place = (long long)(a.first[0] + x) * a.stride[0] +
-                                    (long long)(a.first[1] + y) * a.stride[1] + a.first[2] - a.pad + at_z;
-            double *sums = (double *)a.sums + ((long long)x * a.num_y + y) * a.pitch + at_z;
-            level_values p[LEVELS];
+    for (int x = blockIdx.y; x < a.num_x; x += gridDim.y) {
+        const long long place = (long long)(a.first[0] + x) * a.stride[0] + (a.first[1] + y) * a.stride[1] +
+                                a.first[2] - a.pad + at_z;
+        double *sums = (double *)a.sums + (x * (long long)a.num_y + y) * a.pitch + at_z;
+        level_values p[LEVELS];
 #pragma unroll
-            for (int n = 0; n < LEVELS; n++)
-                if (n < a.num_held)
-                    p[n] = *(const level_values *)((const REAL *)a.level[n] + place);
-            if (a.statistic == MONITOR_SQUARES)
-                add_level_squares(a, p, sums);
-            for (int f = 0; f < a.num_frequency; f++, sums += 2 * a.num)
-                add_level_waves(a, p, f, sums);
-        }
+        for (int n = 0; n < LEVELS; n++)
+            if (n < a.num_held)
+                p[n] = *(const level_values *)((const REAL *)a.level[n] + place);
+        if (a.statistic == MONITOR_SQUARES)
+            add_level_squares(a, p, sums);
+        for (int f = 0; f < a.num_frequency; f++, sums += 2 * a.num)
+            add_level_waves(a, p, f, sums);
+    }
 }
 
 #endif
