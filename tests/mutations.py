@@ -248,7 +248,9 @@ RUN_SEEN_BY |= {
     name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
 }
 RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region", "monitor_field")}
-RUN_SEEN_BY |= {name: ["test_monitors_cuda"] for name in ("step_monitor", "monitor_vectors", "monitor_levels", "levels")}
+RUN_SEEN_BY |= {
+    name: ["test_monitors_cuda"] for name in ("step_monitor", "monitor_vectors", "monitor_levels", "levels")
+}
 RUN_SEEN_BY |= {name: ["test_monitors", "test_plan"] for name in ("monitor_memory", "plan_monitors")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
@@ -1093,9 +1095,9 @@ MUTATIONS = [
     ("csrc/fd/scalar/step.c", "    m.first[2] -= piece->pad;\n", ""),
     ("csrc/fd/levels.c", "return is_sample(s, *next) ? find_free(s, next) : UNDA_OK;", "return UNDA_OK;"),
     ("csrc/fd/levels.c", "!is_state(s, array) && !is_sample(s, array)", "!is_state(s, array)"),
-    ("csrc/fd/levels.c", "TRY(gpu_copy_async(t->stream, t->home[k], ", "TRY(gpu_copy_async(t->stream, t->array[i], "),
+    ("csrc/fd/levels.c", "stream, t->home[k], t->array[i],", "stream, t->array[i], t->array[i],"),
     ("csrc/fd/levels.c", "== array ? there : levels->sample[n];", "== array ? array : levels->sample[n];"),
-    ("csrc/solver/entries.c", "    TRY(monitors_settle(s));\n    return s->method->clear", "    return s->method->clear"),
+    ("csrc/solver/entries.c", "TRY(monitors_settle(s));\n    return s->method->clear", "return s->method->clear"),
     ("cuda/common/monitor_levels.h", "wave += 2 * a.num_frequency;", ";"),
     ("cuda/common/monitor_levels.h", "a.first[2] - a.pad + at_z;", "a.first[2] + at_z;"),
     ("csrc/fd/scalar/cuda.c", "    TRY(fd_cuda_sample_rest(&t->later));\n", ""),
