@@ -1097,7 +1097,7 @@ MUTATIONS = [
     ("csrc/fd/levels.c", "!is_state(s, array) && !is_sample(s, array)", "!is_state(s, array)"),
     ("csrc/fd/levels.c", "stream, t->home[k], t->array[i],", "stream, t->array[i], t->array[i],"),
     ("csrc/fd/levels.c", "== array ? there : levels->sample[n];", "== array ? array : levels->sample[n];"),
-    ("csrc/solver/entries.c", "TRY(monitors_settle(s));\n    return s->method->clear", "return s->method->clear"),
+    ("csrc/solver/entries.c", "TRY(monitors_settle(s));\n    return s->method->cl", "return s->method->cl"),
     ("cuda/common/monitor_levels.h", "wave += 2 * a.num_frequency;", ";"),
     ("cuda/common/monitor_levels.h", "a.first[2] - a.pad + at_z;", "a.first[2] + at_z;"),
     ("csrc/fd/scalar/cuda.c", "    TRY(fd_cuda_sample_rest(&t->later));\n", ""),
