@@ -781,7 +781,8 @@ typedef struct unda_monitor {
     int64_t first[3], num[3]; /* FD: a box of the user's nodes */
 } unda_monitor;
 /* What a monitor of so many values takes of a solver with these options: bytes of memory, of which samples that are held are
- * a part; moved, on average, from and to memory for each sample. Either pointer may be NULL. */
+ * a part; moved, on average, from and to memory for each sample. Either pointer may be NULL. FD: of all nodes where
+ * monitor.num is the grid's shape. */
 UNDA_API unda_status unda_monitor_bytes(const unda_solver_options *options, const unda_monitor *monitor,
                                         int64_t num_value, int64_t *bytes, double *moved);
 /* Takes sample 0. Its memory is added to host_bytes or device_bytes of unda_solver_info. Numbers count from 0 since monitors

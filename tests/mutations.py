@@ -159,6 +159,7 @@ SEEN_BY_ONE = {
     "csrc/sem/cuda_fill.c": "test_sem_cuda",
     "csrc/sem/cuda_force.c": "test_sem_cuda",
     "csrc/fd/scalar/cuda.c": "test_monitors_cuda",
+    "csrc/solver/entries.c": "test_monitors_cuda",
     "csrc/fd/scalar/step.c": " ".join([*FD_SEEN_BY, "test_monitors_cuda"]),
     "csrc/sem/cuda_step.c": "test_sem_cuda_runs",
     "csrc/sem/number.c": "test_sem_reference",
@@ -248,7 +249,9 @@ RUN_SEEN_BY |= {
     name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
 }
 RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region", "monitor_field")}
-RUN_SEEN_BY |= {name: ["test_monitors_cuda"] for name in ("step_monitor", "monitor_vectors")}
+RUN_SEEN_BY |= {
+    name: ["test_monitors_cuda"] for name in ("step_monitor", "monitor_vectors", "monitor_levels", "levels")
+}
 RUN_SEEN_BY |= {name: ["test_monitors", "test_plan"] for name in ("monitor_memory", "plan_monitors")}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
@@ -1098,13 +1101,20 @@ MUTATIONS = [
     ("csrc/sem/monitor.c", "*first = *stop ? *first : rows->number[row];", "*first = rows->number[row];"),
     ("csrc/sem/monitor.c", "m->piece[k].part != part || rows->kind != kind", "m->piece[k].part != part"),
     ("cuda/sem/advance.h", "mode == SEM_KEEP_V ? now : a;", "now;"),
-    ("csrc/solver/cuda_monitor.c", "    a->statistic = sample->statistic;\n    mem", "    mem"),
+    ("csrc/solver/cuda_monitor.c", "    a->statistic = sample->statistic;\n    fill", "    fill"),
     ("csrc/solver/monitor.c", "i * row + piece->pad * m->bytes;", "i * row;"),
     ("cuda/common/monitor.cu", "(squares ? one :", "(false ? one :"),
     ("cuda/common/monitor_vectors.h", "grows |= keep<MINIMUM>(kept[r], value(a, p[r]));", ";"),
     ("cuda/fd/scalar/step_monitor.h", "a.monitor.two && (", "false && ("),
     ("cuda/fd/scalar/step_monitor.h", "< most : center.v[l]", "< most : -center.v[l]"),
     ("csrc/fd/scalar/step.c", "    m.first[2] -= piece->pad;\n", ""),
+    ("csrc/fd/levels.c", "return is_sample(s, *next) ? find_free(s, next) : UNDA_OK;", "return UNDA_OK;"),
+    ("csrc/fd/levels.c", "!is_state(s, array) && !is_sample(s, array)", "!is_state(s, array)"),
+    ("csrc/fd/levels.c", "stream, t->home[k], t->array[i],", "stream, t->array[i], t->array[i],"),
+    ("csrc/fd/levels.c", "== array ? there : levels->sample[n];", "== array ? array : levels->sample[n];"),
+    ("csrc/solver/entries.c", "TRY(monitors_settle(s));\n    return s->method->cl", "return s->method->cl"),
+    ("cuda/common/monitor_levels.h", "wave += 2 * a.num_frequency;", ";"),
+    ("cuda/common/monitor_levels.h", "a.first[2] - a.pad + at_z;", "a.first[2] + at_z;"),
     ("csrc/fd/scalar/cuda.c", "    TRY(fd_cuda_sample_rest(&t->later));\n", ""),
     ("python/unda/method/monitor_memory.py", 'one["field"], names)', 'names[0], names)'),
     ("python/unda/study/plan_monitors.py", 'one.get("region") is not None', "False"),

@@ -1,5 +1,5 @@
 /* cuda.h: shared by the CUDA engines of all schemes: arrays, single nodes, sources, receivers.
- * Next: cuda.c, cuda_points.c, cuda_profile.c; scalar/cuda.c, staggered/cuda.c (the engines),
+ * Next: cuda.c, cuda_points.c, cuda_profile.c, levels.c; scalar/cuda.c, staggered/cuda.c (the engines),
  * cuda/fd (the kernels). */
 #ifndef UNDA_FD_CUDA_H
 #define UNDA_FD_CUDA_H
@@ -52,6 +52,7 @@ struct fd_cuda {
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     struct gpu_wants wants;       /* what create allocates */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
+    gpu_ptr home[2];       /* what `array` was when it was allocated, of fields that move: levels.c */
     char *staging;         /* page-locked: what goes to the device or comes back, in pieces */
     struct gpu_pool lists; /* of `source` and `groups` */
     struct fd_cuda_sources source[FD_MAX_FIELD];
@@ -153,7 +154,20 @@ unda_status fd_cuda_piece(unda_solver *s, int32_t field, struct device_piece *pi
     .plane_bytes = fd_cuda_plane_bytes, .join_rank = fd_cuda_join_rank, .carry = fd_cuda_carry,              \
     .values = fd_cuda_values, .weighed = fd_cuda_weighed, .reach = fd_cuda_reach, .settle = fd_cuda_settle,  \
     .base.monitor_new = fd_cuda_monitor_new, .base.monitor_take = fd_cuda_monitor_take,                      \
-    .base.view = fd_cuda_view, .base.piece = fd_cuda_piece
+    .base.monitors_end = fd_cuda_monitors_end, .base.view = fd_cuda_view, .base.piece = fd_cuda_piece
+
+/* levels.c */
+/* Where the next level goes: to an array of the state, unless a sample is there. */
+unda_status fd_cuda_next_level(const unda_solver *s, gpu_ptr *next);
+/* Before steps that overwrite all levels in place: samples among them go elsewhere. */
+unda_status fd_cuda_keep_levels(unda_solver *s);
+/* Compiles the pass of pressures that writes to another array. */
+unda_status staggered_compile_apart(unda_solver *s);
+unda_status fd_cuda_monitors_end(unda_solver *s); /* the state is in its own arrays again */
+/* The present level is a sample, or (slot -1) none; adds those that are due. */
+struct monitor;
+struct monitor_sample;
+unda_status fd_cuda_take_level(const struct monitor *m, const struct monitor_sample *sample);
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

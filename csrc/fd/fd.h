@@ -60,6 +60,8 @@ struct fd {
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
+    /* Of an array in which a level can stay while steps go on in others (levels.c); 0: none can. */
+    int64_t level_bytes;
     /* Planes of x that this solver computes: all, or those of a slab (slab.h). Its arrays have M planes more on
      * both sides; places, tables and numbers of planes are those of the whole grid everywhere. */
     int64_t begin, end;
@@ -463,7 +465,8 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 
 /* monitor.c: see struct method, struct engine. */
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
-void fd_monitor_ways(const unda_solver_options *options, struct monitor *m);
+unda_status fd_monitor_ways(unda_solver *s, const unda_solver_options *options, const unda_monitor *given,
+                            int64_t num_value, struct monitor *m);
 unda_status fd_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
 /* Of so many of `most` steps those to the next sample that a CUDA engine takes within its steps; the samples that are due at

@@ -7,6 +7,8 @@
 #include "scalar/cuda.h"
 #include "slabs.h"
 
+#include <string.h>
+
 static unda_status check(const struct fd *fd, const unda_monitor *given)
 {
     TRY(monitor_check_field(given, fd->num_field));
@@ -74,23 +76,59 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and on one
- * CUDA device, on which samples are launches among those of steps. The scalar scheme has the level of the last step as well.
- * Several are held where that moves less; rows of the scalar scheme on the CPU stay in the cache from sample to sample,
- * which spares as much of one frequency, and two levels taken at once spare more of squares. */
-static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes)
+/* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier
+ * transform's sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
+ * frequency, moves 4 and at most 8 bytes; of squares 16. */
+static int32_t num_level(const struct monitor *m, int real_bytes)
+{
+    int32_t num = (m->num_frequency ? 16 + 16 * m->num_frequency : 64) / real_bytes;
+    int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : num;
+    int32_t most = MONITOR_LEVELS * 4 / real_bytes;
+    num = num < most ? num : most;
+    return num < room ? num : room;
+}
+
+/* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and
+ * on one CUDA device, on which samples are launches among those of steps. There sums of all nodes take levels that
+ * stay where they are, if those of the scheme can (level_bytes); else the scalar scheme has the level of the last
+ * step as well, and several samples are held where that moves less; rows of the scalar scheme on the CPU stay in the
+ * cache from sample to sample, which spares as much of one frequency, and two levels taken at once spare more of
+ * squares. */
+static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes,
+                      int64_t level_bytes)
 {
     bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
+    m->batch = num_level(m, real_bytes);
+    if (is_whole && m->batch > 1 && m->statistic >= UNDA_SQUARES && m->field == FD_P &&
+        m->quantity == UNDA_AS_IT_IS)
+        m->level_bytes = level_bytes;
+    if (m->level_bytes)
+        return;
     m->pairs =
         m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
     m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
-void fd_monitor_ways(const unda_solver_options *o, struct monitor *m)
+/* Whether it is of all nodes. Options that say no shape are of any grid; then `given` does not either. */
+static bool has_all(const unda_fd_options *f, const unda_monitor *given)
 {
-    find_ways(m, o->fd->scheme == UNDA_SCALAR, o->device == UNDA_DEVICE_CPU, true,
-              o->precision == UNDA_FLOAT32 ? 4 : 8);
+    return memcmp(f->shape, given->num, sizeof f->shape) == 0;
+}
+
+unda_status fd_monitor_ways(unda_solver *s, const unda_solver_options *o, const unda_monitor *given,
+                            int64_t num_value, struct monitor *m)
+{
+    int real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
+    bool on_cpu = o->device == UNDA_DEVICE_CPU, is_scalar = o->fd->scheme == UNDA_SCALAR;
+    int64_t level_bytes = !on_cpu && (is_scalar || o->physics == UNDA_ACOUSTIC) ? num_value * real_bytes : 0;
+    if (o->fd->shape[0] > 0) {
+        TRY(s->method->sizes(s, NULL, o));
+        TRY(s->engine->forecast(s));
+        level_bytes = fd_tables(s)->level_bytes;
+    }
+    find_ways(m, is_scalar, on_cpu, !on_cpu, real_bytes, has_all(o->fd, given) ? level_bytes : 0);
+    return UNDA_OK;
 }
 
 unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -99,7 +137,7 @@ unda_status fd_monitor(unda_solver *s, struct monitor *m, const unda_monitor *gi
     int32_t first = cut ? slabs(s)->first : 0, end = cut ? slabs(s)->end : 1;
     TRY(check(fd_tables(s), given));
     find_ways(m, !fd_tables(s)->physics, s->options.device == UNDA_DEVICE_CPU, !cut && !fd_cpu(s),
-              s->real_bytes);
+              s->real_bytes, has_all(&fd_tables(s)->options, given) ? fd_tables(s)->level_bytes : 0);
     m->num_row = given->num[0] * given->num[1];
     m->row = given->num[2];
     TRY(array_own(&m->owned, &m->piece, end - first, sizeof *m->piece, "monitors"));
@@ -170,10 +208,10 @@ void fd_cpu_sample(unda_solver *s, void *const *array, const void *earlier, int 
     }
 }
 
-/* Whether a step can take samples, which kernel step of the scalar scheme does: extremes, and those that are held. */
+/* Whether a step can take samples, which kernel step of the scalar scheme does of extremes. */
 static bool can_wait(const struct monitor *m)
 {
-    return (m->statistic < UNDA_SQUARES || m->batch > 1) && m->quantity == UNDA_AS_IT_IS;
+    return m->statistic < UNDA_SQUARES && m->quantity == UNDA_AS_IT_IS;
 }
 
 /* Of several that are due at once a step takes the first. */
@@ -184,7 +222,7 @@ static unda_status compile_with_step(struct monitor *m, const struct monitor_pie
     for (int32_t i = 0; i < s->num_monitor; i++)
         first = first && s->monitors[i]->num_moved > 0;
     m->num_moved = first ? 0 : m->num_moved;
-    return scalar_step_compile_monitor(s);
+    return scalar_step_compile_monitor(s, SCALAR_EXTREME);
 }
 
 unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
@@ -196,6 +234,9 @@ unda_status fd_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece)
         return monitor_cpu_new(m, piece);
     if (m->inside && !fd_tables(piece->part)->physics && can_wait(m))
         TRY(compile_with_step(m, piece));
+    if (m->level_bytes)
+        TRY(fd_tables(piece->part)->physics ? staggered_compile_apart(piece->part)
+                                            : scalar_step_compile_monitor(piece->part, SCALAR_APART));
     return cuda_monitor_new(m, piece, t->gpu, t->stream, &defines, MONITOR_OF_GRID);
 }
 
@@ -204,6 +245,10 @@ static unda_status take(const struct monitor *m, const struct monitor_piece *pie
 {
     const struct fd_cuda *t = fd_cuda(piece->part);
     struct monitor_args args = {.stride = {t->plane, t->pitch}};
+    if (m->level_bytes && !sample->first)
+        return fd_cuda_take_level(m, sample);
+    if (m->level_bytes)
+        cuda_monitor_levels(piece)->num = 0;
     for (int i = 0; i < monitor_num_field(m->quantity); i++)
         args.q[i] = POINTER(fd_cuda_origin(piece->part, t->array[m->field + i]));
     if (sample->two)

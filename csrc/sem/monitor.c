@@ -151,11 +151,20 @@ static void move(const struct monitor *m, const struct monitor_piece *piece, cha
 }
 
 /* Steps go on beyond samples, of which several are held where that moves less (monitor_hold). */
-void sem_monitor_ways(const unda_solver_options *options, struct monitor *m)
+static void find_ways(const unda_solver_options *o, struct monitor *m)
 {
     m->inside = true;
-    m->batch =
-        monitor_hold(m, options->precision == UNDA_FLOAT32 ? 4 : 8, options->device == UNDA_DEVICE_CPU);
+    m->batch = monitor_hold(m, o->precision == UNDA_FLOAT32 ? 4 : 8, o->device == UNDA_DEVICE_CPU);
+}
+
+unda_status sem_monitor_ways(unda_solver *s, const unda_solver_options *options, const unda_monitor *given,
+                             int64_t num_value, struct monitor *m)
+{
+    (void)s;
+    (void)given;
+    (void)num_value;
+    find_ways(options, m);
+    return UNDA_OK;
 }
 
 unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
@@ -164,7 +173,7 @@ unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *g
     const struct sem *sem = sem_tables(team ? team->part[0] : s);
     int32_t num_part = team ? team->num_part : 1;
     int64_t num_elem = team && !team->rank ? sem_tables(s)->space.num_owned : sem->space.num_owned;
-    sem_monitor_ways(&s->options, m);
+    find_ways(&s->options, m);
     TRY(monitor_check_field(given, sem->num_field));
     if (monitor_num_field(given->quantity) == 3 &&
         (given->field % 3 || given->field + 3 > sem->num_field / 9 * 9))

@@ -5,7 +5,8 @@
 #include "../solver/monitor.h"
 
 unda_status sem_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given);
-void sem_monitor_ways(const unda_solver_options *options, struct monitor *m);
+unda_status sem_monitor_ways(unda_solver *s, const unda_solver_options *options, const unda_monitor *given,
+                             int64_t num_value, struct monitor *m);
 unda_status sem_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample);
 unda_status sem_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece);

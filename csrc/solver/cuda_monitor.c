@@ -17,10 +17,32 @@ struct cuda_monitor {
     struct gpu_stream *stream;
     struct gpu_pool pool;
     gpu_ptr sums, place, held;
+    struct monitor_levels levels;
     struct gpu_module *module;
-    struct gpu_kernel kernel, add_held, vectors;
+    struct gpu_kernel kernel, add_held, add_levels, vectors;
     int kind;
 };
+
+/* One level less than samples are held: the state has the last of them. */
+static unda_status make_levels(const struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
+{
+    gpu_ptr level;
+    TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
+    TRY(array_try(&c->levels.sample, m->batch, sizeof level, "monitors"));
+    for (int32_t i = 1; i < m->batch; i++) {
+        TRY(gpu_pool_alloc(&c->levels.spare, gpu, &level, m->level_bytes, "monitors"));
+        TRY(gpu_zero_async(c->stream, level, m->level_bytes));
+    }
+    return UNDA_OK;
+}
+
+static unda_status make_held(const struct monitor *m, const struct monitor_piece *piece,
+                             struct cuda_monitor *c, struct gpu *gpu)
+{
+    TRY(gpu_kernel_get(&c->add_held, c->module, "monitor_held", 0));
+    return gpu_pool_alloc(&c->pool, gpu, &c->held,
+                          monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors");
+}
 
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
                              struct gpu_stream *stream, struct gpu_defines *defines, int kind)
@@ -42,11 +64,10 @@ unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piec
         TRY(gpu_kernel_get(&c->vectors, c->module, "monitor_vectors", 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
-    if (m->batch > 1) {
-        TRY(gpu_kernel_get(&c->add_held, c->module, "monitor_held", 0));
-        TRY(gpu_pool_alloc(&c->pool, gpu, &c->held,
-                           monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors"));
-    }
+    if (m->level_bytes)
+        TRY(make_levels(m, c, gpu));
+    else if (m->batch > 1)
+        TRY(make_held(m, piece, c, gpu));
     if (kind == MONITOR_OF_GRID)
         return UNDA_OK;
     return gpu_pool_copy(&c->pool, stream, &c->place, piece->place,
@@ -58,6 +79,8 @@ void cuda_monitor_free(struct cuda_monitor *c)
     if (!c)
         return;
     gpu_pool_free(&c->pool);
+    gpu_pool_free(&c->levels.spare);
+    array_free(c->levels.sample);
     gpu_module_free(c->module);
     array_free(c);
 }
@@ -115,32 +138,12 @@ static unda_status launch_vectors(const struct cuda_monitor *c, const struct mon
     return gpu_launch(&c->vectors, c->stream, &shape, a, sizeof *a);
 }
 
-/* Adds samples that are held. */
-static unda_status add_held(const struct cuda_monitor *c, const struct monitor_sample *sample,
-                            struct monitor_args *a)
+/* Those of all samples. */
+static void fill_args(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                      struct monitor_args *a)
 {
-    struct gpu_shape shape = gpu_threads((a->num + MONITOR_HELD_VALUES - 1) / MONITOR_HELD_VALUES);
+    const struct cuda_monitor *c = piece->cuda;
     a->sums = POINTER(c->sums);
-    a->earlier = POINTER(c->held);
-    a->num_held = sample->num;
-    a->statistic = sample->statistic;
-    memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
-    return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
-}
-
-gpu_ptr cuda_monitor_place(const struct monitor_piece *piece, const struct monitor_sample *sample)
-{
-    const struct cuda_monitor *c = piece->cuda;
-    int64_t held = sample->slot * monitor_num_value(piece) * piece->part->real_bytes;
-    return sample->slot < 0 ? c->sums : c->held + (gpu_ptr)held;
-}
-
-unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
-                              struct monitor_args *a)
-{
-    const struct cuda_monitor *c = piece->cuda;
-    bool holds = sample->slot >= 0;
-    a->sums = POINTER(cuda_monitor_place(piece, sample));
     a->place = POINTER(c->place);
     a->num = monitor_num_value(piece);
     a->num_x = piece->num_axis[0];
@@ -148,13 +151,67 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
     a->num_z = piece->num_axis[2];
     a->pad = piece->pad;
     a->pitch = piece->pitch;
-    a->statistic = holds ? MONITOR_HOLD : sample->statistic;
+    a->statistic = sample->statistic;
     a->quantity = sample->quantity;
     a->num_frequency = sample->num_frequency;
     a->is_first = sample->first;
     const int64_t *place = piece->place;
     for (int axis = 0; axis < 3 && c->kind == MONITOR_OF_GRID; place += piece->num_axis[axis++])
         find_ends(place, piece->num_axis[axis], &a->first[axis], &a->last[axis]);
+}
+
+/* Of samples that are added at once. */
+static void fill_waves(const struct monitor_sample *sample, struct monitor_args *a)
+{
+    a->num_held = sample->num;
+    memcpy(a->wave, sample->wave, 2 * (size_t)(sample->num_frequency * sample->num) * sizeof *a->wave);
+}
+
+/* Adds samples that are held. */
+static unda_status add_held(const struct cuda_monitor *c, const struct monitor_sample *sample,
+                            struct monitor_args *a)
+{
+    struct gpu_shape shape = gpu_threads((a->num + MONITOR_HELD_VALUES - 1) / MONITOR_HELD_VALUES);
+    a->sums = POINTER(c->sums);
+    a->earlier = POINTER(c->held);
+    a->statistic = sample->statistic;
+    fill_waves(sample, a);
+    return gpu_launch(&c->add_held, c->stream, &shape, a, sizeof *a);
+}
+
+gpu_ptr cuda_monitor_sums(const struct monitor_piece *piece)
+{
+    return piece->cuda->sums;
+}
+
+struct monitor_levels *cuda_monitor_levels(const struct monitor_piece *piece)
+{
+    return &piece->cuda->levels;
+}
+
+unda_status cuda_monitor_add_levels(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                                    struct monitor_args *a)
+{
+    enum { MOST = 65535 };
+    const struct cuda_monitor *c = piece->cuda;
+    fill_args(piece, sample, a);
+    fill_waves(sample, a);
+    struct gpu_shape shape = gpu_threads((int64_t)a->num_y * (a->pitch / MONITOR_LEVEL_VALUES));
+    shape.grid[1] = a->num_x < MOST ? a->num_x : MOST;
+    return gpu_launch(&c->add_levels, c->stream, &shape, a, sizeof *a);
+}
+
+unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                              struct monitor_args *a)
+{
+    const struct cuda_monitor *c = piece->cuda;
+    bool holds = sample->slot >= 0;
+    fill_args(piece, sample, a);
+    if (holds) {
+        int64_t held = sample->slot * monitor_num_value(piece) * piece->part->real_bytes;
+        a->sums = POINTER(c->held + (gpu_ptr)held);
+        a->statistic = MONITOR_HOLD;
+    }
     if (!holds && sample->num == 0)
         memcpy(a->wave, sample->wave, 2 * (size_t)sample->num_frequency * sizeof *a->wave);
     struct gpu_shape shape = shape_of(a, c->kind);
@@ -163,12 +220,6 @@ unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct mo
                 ? launch_vectors(c, a, piece->part->real_bytes)
                 : gpu_launch(&c->kernel, c->stream, &shape, a, sizeof *a));
     return sample->num ? add_held(c, sample, a) : UNDA_OK;
-}
-
-unda_status cuda_monitor_add_held(const struct monitor_piece *piece, const struct monitor_sample *sample)
-{
-    struct monitor_args a = {.num = monitor_num_value(piece), .num_frequency = sample->num_frequency};
-    return sample->num ? add_held(piece->cuda, sample, &a) : UNDA_OK;
 }
 
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out, const void *in)

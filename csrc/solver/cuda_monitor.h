@@ -7,6 +7,14 @@
 
 struct monitor_args;
 
+/* Samples that are levels of the state which stay where they are (struct monitor, `keeps`): arrays that take the next
+ * levels meanwhile, of the monitor; the samples, [num]. */
+struct monitor_levels {
+    struct gpu_pool spare;
+    gpu_ptr *sample;
+    int32_t num;
+};
+
 /* Makes those of a piece, whose samples are queued on a stream; defines: REAL, and of elements their layout; kind: where
  * values stand (cuda/common/monitor_args.h). */
 unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
@@ -15,10 +23,12 @@ void cuda_monitor_free(struct cuda_monitor *c);
 /* Queues a sample; args: q and where values stand in it. */
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *args);
-/* For whoever takes samples in a kernel of his own: where a sample's accumulators are, or where it is held; what is queued
- * once it is there. */
-gpu_ptr cuda_monitor_place(const struct monitor_piece *piece, const struct monitor_sample *sample);
-unda_status cuda_monitor_add_held(const struct monitor_piece *piece, const struct monitor_sample *sample);
+/* The accumulators, for whoever takes samples in a kernel of his own. */
+gpu_ptr cuda_monitor_sums(const struct monitor_piece *piece);
+struct monitor_levels *cuda_monitor_levels(const struct monitor_piece *piece);
+/* Queues that samples are added which are levels; args: `level` and where values stand in each. */
+unda_status cuda_monitor_add_levels(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                                    struct monitor_args *args);
 /* Bytes of the accumulators from `first` on, out or in. */
 unda_status cuda_monitor_move(struct cuda_monitor *c, int64_t first, int64_t bytes, void *out,
                               const void *in);

@@ -1,6 +1,6 @@
 /* entries.c: public functions that not every method has: each calls an optional entry of struct method, or
  * reports that there is none. Not here: the entries (dg/method.c, fd/state.c, fd/material.c). */
-#include "solver.h"
+#include "monitor.h"
 
 unda_status solver_lacks(const unda_solver *s, const char *what)
 {
@@ -62,6 +62,7 @@ unda_status unda_solver_clear_state(unda_solver *s)
 {
     ENTER(s);
     s->have_good = false;
+    TRY(monitors_settle(s));
     return s->method->clear_state ? s->method->clear_state(s) : solver_lacks(s, "layers");
 }
 
@@ -69,6 +70,7 @@ unda_status unda_solver_rest(unda_solver *s)
 {
     ENTER(s);
     s->have_good = false;
+    TRY(monitors_settle(s));
     return s->method->rest ? s->method->rest(s) : solver_lacks(s, "earlier level");
 }
 

@@ -133,6 +133,14 @@ static unda_status add_held(struct monitor *m)
     return UNDA_OK;
 }
 
+unda_status monitors_settle(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++)
+        if (s->monitors[i]->level_bytes)
+            TRY(add_held(s->monitors[i]));
+    return UNDA_OK;
+}
+
 static unda_status restart(unda_solver *s, struct monitor *m)
 {
     double wave[2 * UNDA_MAX_FREQUENCY];
@@ -154,7 +162,8 @@ static unda_status restart(unda_solver *s, struct monitor *m)
 
 static int64_t bytes_of(const struct monitor *m, int64_t num_value, int64_t real_bytes)
 {
-    return num_value * (m->num_array * m->bytes + (m->batch > 1 ? m->batch * real_bytes : 0));
+    int64_t held = m->batch > 1 && !m->level_bytes ? m->batch * real_bytes : 0;
+    return num_value * (m->num_array * m->bytes + held) + (m->batch - 1) * m->level_bytes;
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -362,7 +371,7 @@ static double moved_by(const struct monitor *m, double real_bytes)
     double sums = (m->statistic < UNDA_SQUARES ? 1 : 2) * (double)(m->num_array * m->bytes);
     double fields = m->num_moved * real_bytes;
     if (m->batch > 1)
-        return fields + 2 * real_bytes + sums / m->batch;
+        return fields + (m->level_bytes ? 0 : 2 * real_bytes) + sums / m->batch;
     return fields + sums / (m->pairs ? 2 : 1);
 }
 
@@ -370,14 +379,14 @@ unda_status unda_monitor_bytes(const unda_solver_options *options, const unda_mo
                                int64_t num_value, int64_t *bytes, double *moved)
 {
     struct monitor m = {.num_piece = 0};
-    unda_solver s = {.num_monitor = 0};
+    __attribute__((cleanup(solver_free_sizes))) unda_solver s = {0};
     TRY(solver_begin(&s, NULL, options));
     TRY(check(given));
     if (num_value < 0)
         FAIL(UNDA_ERR_ARG, "a monitor of %lld values, expected 0 or more", (long long)num_value);
     begin(&m, options, given);
     if (s.method->monitor_ways)
-        s.method->monitor_ways(options, &m);
+        TRY(s.method->monitor_ways(&s, options, given, num_value, &m));
     if (bytes)
         *bytes = bytes_of(&m, num_value, s.real_bytes);
     if (moved)
@@ -406,6 +415,8 @@ unda_status unda_solver_add_monitor(unda_solver *s, const unda_monitor *given, i
 unda_status unda_solver_clear_monitors(unda_solver *s)
 {
     ENTER(s);
+    if (s->engine->monitors_end && s->num_monitor)
+        TRY(s->engine->monitors_end(s));
     monitors_free(s);
     return UNDA_OK;
 }

@@ -62,6 +62,9 @@ struct monitor {
     /* Several samples are held, and then added at once, if batch is above 1: accumulators are read and written less often.
      * Sums have the same bits. num_held: before the present call. */
     int32_t batch, num_held;
+    /* Above 0: samples are not copied to be held, but stay where the state had them, in arrays of so many bytes, while
+     * steps go on in others. */
+    int64_t level_bytes;
     double *wave;
     struct monitor_piece *piece;
     int32_t num_piece;
@@ -81,6 +84,8 @@ void monitors_begin(unda_solver *s, int64_t num_step);
 unda_status monitors_take(unda_solver *s);
 /* Room for calls of max_step steps. */
 unda_status monitors_reserve(unda_solver *s);
+/* Before something else than steps changes the state: adds samples that stay in its arrays. */
+unda_status monitors_settle(unda_solver *s);
 /* Whether a sample is due at a step of the present call, for engines that take it; which. */
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample);
 /* The fields that a sample takes: one, or three. */

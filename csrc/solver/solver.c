@@ -226,8 +226,7 @@ unda_status unda_solver_new_rank(unda_solver **out, const unda_mesh *part, const
     return COMPLETE(out, s, unda_solver_free, build(s, part, options));
 }
 
-/* Of a solver that has tables of sizes alone. */
-static void free_sizes(unda_solver *s)
+void solver_free_sizes(unda_solver *s)
 {
     if (s->method)
         s->method->destroy(s);
@@ -238,7 +237,7 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
 {
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
-    __attribute__((cleanup(free_sizes))) unda_solver s = {0};
+    __attribute__((cleanup(solver_free_sizes))) unda_solver s = {0};
     TRY(solver_begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
     TRY(s.method->sizes(&s, mesh, options));
@@ -264,7 +263,7 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
                                 unda_kernel_resources *resources)
 {
     CHECK_SIZE(resources, unda_kernel_resources);
-    __attribute__((cleanup(free_sizes))) unda_solver s = {0};
+    __attribute__((cleanup(solver_free_sizes))) unda_solver s = {0};
     TRY(solver_begin(&s, NULL, options));
     if (!s.engine->compile)
         FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
@@ -323,6 +322,8 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
 {
     if (!out && !in)
         FAIL(UNDA_ERR_ARG, "values is NULL");
+    if (in)
+        TRY(monitors_settle(s));
     TRY(s->method->move(s, array, first, count, out, in));
     if (in)
         s->have_good = false;
@@ -516,6 +517,7 @@ unda_status unda_solver_profile(unda_solver *s, int64_t num_run, unda_profile *p
     if (!s->engine->profile)
         FAIL(UNDA_ERR_ARG, "the %s engine has no kernels to time", s->engine->name);
     TRY(solver_reserve(s, 1));
+    TRY(monitors_settle(s));
     *profile = (unda_profile){.size_bytes = sizeof *profile};
     return s->engine->profile(s, num_run, profile);
 }

@@ -80,6 +80,8 @@ struct engine {
     unda_status (*monitor_new)(struct monitor *m, struct monitor_piece *piece);
     unda_status (*monitor_take)(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
+    /* Before all monitors are freed: the state is in none of their arrays. May be NULL. */
+    unda_status (*monitors_end)(unda_solver *s);
     /* Of the whole, after the state was written: what a sample of it needs. May be NULL. */
     unda_status (*settle)(unda_solver *s);
     /* Fills kernel and parts of info. May be NULL. */
@@ -158,9 +160,10 @@ struct method {
                             int64_t *host_bytes, int64_t *device_bytes); /* of a team */
     /* Makes the pieces of a monitor (monitor.h), one for each solver here that has values of it. */
     unda_status (*monitor)(unda_solver *s, struct monitor *monitor, const unda_monitor *given);
-    /* How a solver with these options takes samples: `inside`, `batch` and `pairs` of a monitor. NULL: between
-     * calls, one by one. */
-    void (*monitor_ways)(const unda_solver_options *options, struct monitor *monitor);
+    /* How a solver with these options takes samples of so many values: `inside`, `batch`, `pairs` and `level_bytes` of a
+     * monitor; s: for its tables of sizes. NULL: between calls, one by one. */
+    unda_status (*monitor_ways)(unda_solver *s, const unda_solver_options *options, const unda_monitor *given,
+                                int64_t num_value, struct monitor *monitor);
 };
 extern const struct method dg_method, fd_method, sem_method, dg_team_method, dg_rank_method;
 
@@ -245,6 +248,7 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 /* solver.c */
 /* Of a part that a team makes: checks options and takes them; then the method makes its tables, and the rest is the
  * engine's, once dt is known. */
+void solver_free_sizes(unda_solver *s); /* of a solver that has tables of sizes alone */
 unda_status solver_begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
 /* The engine that options ask for. */
 unda_status solver_engine(const unda_solver_options *options, const struct engine **engine);

@@ -5,7 +5,8 @@
  * given, accumulators of maxima, minima and squares take two samples while they are in registers, one after the other.
  * Kernel `monitor_vectors` is for those of them without images, and for rows in vectors of 16 bytes
  * (common/monitor_vectors.h), kernel `monitor_rows` for rows of nodes that stand side by side, with as many values a
- * thread. Kernel `monitor_held` adds several samples that are held.
+ * thread. Kernel `monitor_held` adds several samples that are held, kernel `monitor_levels` samples that are levels of the
+ * state (common/monitor_levels.h).
  * Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
@@ -76,6 +77,8 @@ static __device__ __forceinline__ void add(const monitor_args &a, const long lon
 #endif
 
 #if KIND == MONITOR_OF_GRID
+#include "common/monitor_levels.h"
+
 /* The place of value j along an axis. */
 static __device__ __forceinline__ int place_of(const monitor_args &a, int axis, int num, int j)
 {

@@ -14,8 +14,10 @@ enum {
 enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 enum {
     MONITOR_BATCH = 8,
-    MONITOR_HELD_VALUES = 4, /* side by side, of a thread that adds samples that are held */
-    MONITOR_VECTOR_ROWS = 2  /* of a thread that takes vectors */
+    MONITOR_HELD_VALUES = 4,  /* side by side, of a thread that adds samples that are held */
+    MONITOR_LEVELS = 24,      /* samples that are levels of the state, at most; of float64 half as many */
+    MONITOR_LEVEL_VALUES = 2, /* side by side, of a thread that adds these */
+    MONITOR_VECTOR_ROWS = 2   /* of a thread that takes vectors */
 }; /* samples that are held, at most */
 enum { MONITOR_VALUES = 4 }; /* of a thread of the kernels for grids and for rows, `lanes` apart */
 enum { MONITOR_ROW = 64 };   /* values of a row */
@@ -46,8 +48,9 @@ struct monitor_args {
     int statistic, quantity, num_frequency;
     int is_first; /* 1: sums have no values yet */
     int num_held;
+    const void *level[MONITOR_LEVELS];    /* [num_held]: fields, of which each is a sample */
     double wave[2 * MONITOR_FREQUENCIES]; /* of each sample of those that are added */
 };
-SIZE_IS(monitor_args, 2200);
+SIZE_IS(monitor_args, 2392);
 
 #endif

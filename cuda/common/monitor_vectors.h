@@ -5,7 +5,7 @@
 #define UNDA_MONITOR_VECTORS_H
 
 constexpr int WIDTH = 16 / sizeof(REAL);
-template <class T, int NUM> struct __align__(16) run {
+template <class T, int NUM> struct __align__(NUM * sizeof(T) < 16 ? NUM * sizeof(T) : 16) run {
     T v[NUM];
 };
 typedef run<REAL, WIDTH> vec;
@@ -21,6 +21,31 @@ struct spot {
     bool is_there;
 };
 typedef spot spots[MONITOR_VECTOR_ROWS];
+typedef vec vecs[MONITOR_VECTOR_ROWS];
+
+/* act(r) for each spot r that is there. */
+template <class Act> static __device__ __forceinline__ void each(const spots &s, const Act &act)
+{
+#pragma unroll
+    for (int r = 0; r < MONITOR_VECTOR_ROWS; r++)
+        if (s[r].is_there)
+            act(r);
+}
+
+/* Those of a field. */
+static __device__ __forceinline__ void fetch(const void *field, const spots &s, vecs &to)
+{
+    each(s, [&](int r) { to[r] = load(field, s[r].place); });
+}
+
+/* A sample's vector. */
+static __device__ __forceinline__ vec value(const monitor_args &a, vec p)
+{
+#pragma unroll
+    for (int l = 0; l < WIDTH; l++)
+        p.v[l] = a.quantity == MONITOR_MINUS ? -p.v[l] : p.v[l];
+    return p;
+}
 
 template <bool MINIMUM> static __device__ __forceinline__ bool keep(vec &kept, const vec &p)
 {
@@ -34,81 +59,51 @@ template <bool MINIMUM> static __device__ __forceinline__ bool keep(vec &kept, c
     return grows;
 }
 
-/* A sample's vector. */
-static __device__ __forceinline__ vec value(const monitor_args &a, vec p)
-{
-#pragma unroll
-    for (int l = 0; l < WIDTH; l++)
-        p.v[l] = a.quantity == MONITOR_MINUS ? -p.v[l] : p.v[l];
-    return p;
-}
-
 /* Of two samples the earlier one comes first. */
 template <bool MINIMUM, bool TWO>
 static __device__ __forceinline__ void take_extreme(const monitor_args &a, const spots &s)
 {
-    constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    vec p[ROWS], earlier[ROWS], kept[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!s[r].is_there)
-            continue;
-        p[r] = load(a.q[0], s[r].place);
-        if (TWO)
-            earlier[r] = load(a.earlier, s[r].place);
-        kept[r] = load(a.sums, s[r].at);
-    }
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!s[r].is_there)
-            continue;
+    vecs p, earlier, kept;
+    fetch(a.q[0], s, p);
+    if (TWO)
+        fetch(a.earlier, s, earlier);
+    each(s, [&](int r) { kept[r] = load(a.sums, s[r].at); });
+    each(s, [&](int r) {
         bool grows = TWO && keep<MINIMUM>(kept[r], value(a, earlier[r]));
         grows |= keep<MINIMUM>(kept[r], value(a, p[r]));
         if (grows)
             *(vec *)((REAL *)a.sums + s[r].at) = kept[r];
-    }
+    });
 }
 
 static __device__ __forceinline__ void take_held(const monitor_args &a, const spots &s)
 {
-    constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    vec p[ROWS];
+    vecs p;
+    fetch(a.q[0], s, p);
+    each(s, [&](int r) { *(vec *)((REAL *)a.sums + s[r].at) = value(a, p[r]); });
+}
+
+static __device__ __forceinline__ void add_squares(run<double, WIDTH> &sum, const vec &p)
+{
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        if (s[r].is_there)
-            p[r] = load(a.q[0], s[r].place);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        if (s[r].is_there)
-            *(vec *)((REAL *)a.sums + s[r].at) = value(a, p[r]);
+    for (int l = 0; l < WIDTH; l++)
+        sum.v[l] = sum.v[l] + (double)p.v[l] * (double)p.v[l];
 }
 
 template <bool TWO> static __device__ __forceinline__ void take_squares(const monitor_args &a, const spots &s)
 {
-    constexpr int ROWS = MONITOR_VECTOR_ROWS;
-    vec p[ROWS], earlier[ROWS];
-    run<double, WIDTH> sum[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!s[r].is_there)
-            continue;
-        p[r] = load(a.q[0], s[r].place);
+    vecs p, earlier;
+    run<double, WIDTH> sum[MONITOR_VECTOR_ROWS];
+    fetch(a.q[0], s, p);
+    if (TWO)
+        fetch(a.earlier, s, earlier);
+    each(s, [&](int r) { sum[r] = *(const run<double, WIDTH> *)((const double *)a.sums + s[r].at); });
+    each(s, [&](int r) {
         if (TWO)
-            earlier[r] = load(a.earlier, s[r].place);
-        sum[r] = *(const run<double, WIDTH> *)((const double *)a.sums + s[r].at);
-    }
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!s[r].is_there)
-            continue;
-#pragma unroll
-        for (int l = 0; l < WIDTH; l++) {
-            if (TWO)
-                sum[r].v[l] = sum[r].v[l] + (double)earlier[r].v[l] * (double)earlier[r].v[l];
-            sum[r].v[l] = sum[r].v[l] + (double)p[r].v[l] * (double)p[r].v[l];
-        }
+            add_squares(sum[r], earlier[r]);
+        add_squares(sum[r], p[r]);
         *(run<double, WIDTH> *)((double *)a.sums + s[r].at) = sum[r];
-    }
+    });
 }
 
 static __device__ __forceinline__ void take_spots(const monitor_args &a, const spots &s)

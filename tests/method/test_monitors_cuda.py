@@ -42,7 +42,7 @@ def part_of(whole, part):
     return whole.values[(..., *np.ix_(*inside))]
 
 
-SLOW = "tet nodes", "sem", "sem in parts", "scalar in vectors float64"
+SLOW = "tet nodes", "scalar step", "sem", "sem in parts", "scalar in vectors float64"
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,63 @@ def test_samples_of_every_step_are_taken_two_by_two(calls):
     compare(third, p[::3], times[::3], 3 * sim.dt)
     with pytest.raises(AssertionError):
         compare(every, p[:-1], times[:-1], sim.dt)
+
+
+WALLS = {"*": "rigid", "zmin": "free", "ymin": "absorbing"}
+#: Kernels whose levels stay where they are while they are samples.
+STAY = {
+    "step": {"scheme": "scalar", "kernel": "step", "boundary": WALLS},
+    "diamond": {
+        "scheme": "scalar", "kernel": "diamond", "order": 2, "boundary": {"*": "rigid"},
+        "kernel_options": {"dts": 2, "step": 1, "fewest": 1},
+    },
+    "staggered": {"scheme": "staggered", "boundary": {"*": "absorbing"}},
+    "staggered, walls float64": {"scheme": "staggered", "dtype": "float64", "boundary": WALLS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "step")) for name in STAY]
+)
+def test_levels_stay_where_they_are_while_they_are_samples(name):
+    """Of every step and every third one, in calls of fewer and of more samples than are added at once."""
+    options = {"device": "cuda"} | STAY[name]
+    sim, alone = (grid_case(**options) for _ in range(2))
+    before, num = sim.memory["device"], 49
+    monitors = {every: monitored(sim, "p", every) for every in (1, 3)}
+    rms = monitors[1]["rms"]
+    assert rms.bytes > rms.values.size * (8 + 4 * 15)  # with 15 levels (of float64 7) of all nodes
+    asked = [{"kind": one.kind, "frequencies": list(one.frequencies) or None} for one in sim.monitors[:4]]
+    plain, found = (
+        unda.FD.forecast(sim.grid, sim.medium, **options, monitors=given)["device"] for given in ([], asked)
+    )
+    assert (plain, found) == (before, before + sum(one.bytes for one in sim.monitors[:4]))
+    p, times = samples(alone, "p", 1, num)
+    for calls in ([1, 3, 12], [16, 1, 15]):
+        for steps in calls:
+            sim.step(steps)
+        assert np.isfinite(rms.values).all()  # which adds what is there
+    for every, found in monitors.items():
+        compare(found, p[::every], times[::every], every * sim.dt)
+        with pytest.raises(AssertionError):
+            compare(found, p[:-every:every], times[:-every:every], every * sim.dt)
+    sim.clear_monitors()  # when the state stands in their arrays
+    assert sim.memory["device"] == before
+    for one in (sim, alone):
+        one.step(3)
+    for field in sim.fields:
+        np.testing.assert_array_equal(sim.get(field), alone.get(field))
+
+
+def test_samples_are_added_before_a_state_is_written_where_they_stand():
+    sims = [grid_case(device="cuda", **STAY["step"]) for _ in range(2)]
+    found = [sim.add_monitor("p", "rms", every=1) for sim in sims]
+    for sim in sims:
+        sim.step(5)
+    sims[0]._solver.call(unda._core.lib.unda_solver_clear_state)
+    assert not sims[0].get("p").any()
+    assert np.ptp(found[1].values) > 0
+    np.testing.assert_array_equal(found[0].values, found[1].values)
 
 
 WAYS = {

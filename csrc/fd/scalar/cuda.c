@@ -79,6 +79,7 @@ static unda_status plan(unda_solver *s, struct scalar_cuda *t)
     TRY(streamed_choose(s, t, t->base.wants.bytes - streamed_arrays(s) * scalar_cuda_level_bytes(s, t)));
     list_arrays(s, t); /* fewer rows, where a window holds the state */
     s->device_bytes = t->base.wants.bytes;
+    fd_tables(s)->level_bytes = t->streamed.slab ? 0 : scalar_cuda_level_bytes(s, t);
     s->host_bytes =
         t->streamed.slab ? streamed_bytes(s, t) : t->base.plane * s->real_bytes + fd_cuda_staging_bytes(s);
     return UNDA_OK;
@@ -101,6 +102,8 @@ static unda_status create(unda_solver *s)
     if (t->streamed.why_not)
         snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
     TRY(gpu_wants_alloc(&t->base.wants, t->base.stream, more));
+    for (int i = 0; i < 2; i++)
+        t->base.home[i] = t->base.array[i];
     if (t->streamed.slab)
         TRY(streamed_create(s));
     TRY(t->kernel->create(s));

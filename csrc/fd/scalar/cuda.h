@@ -79,7 +79,9 @@ struct fd_later {
     const struct monitor *monitor; /* NULL: none */
     struct monitor_sample sample;
 };
-/* Kernel step with such samples. */
+/* Kernel step with samples of monitors: extremes that it takes; levels that stay, so that the next one goes to an array of
+ * its own. The first can do both. */
+enum { SCALAR_EXTREME, SCALAR_APART, NUM_MONITORED };
 struct scalar_monitored {
     struct gpu_module *module;
     struct gpu_kernel step, step_layers;
@@ -90,8 +92,9 @@ struct scalar_cuda {
     const struct scalar_kernel *kernel;
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
-    struct scalar_monitored monitored; /* module NULL: no monitor has asked for it */
+    struct scalar_monitored monitored[NUM_MONITORED]; /* module NULL: no monitor has asked for it */
     struct fd_later later;
+    gpu_ptr next;                /* where the next level goes */
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
@@ -106,7 +109,7 @@ int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *
 /* scalar/step.c: one step of rows [first, end) of y in planes of x, on the device; no sources, no swap. */
 unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t first, int64_t end);
 /* Compiles what takes samples with steps. */
-unda_status scalar_step_compile_monitor(unda_solver *s);
+unda_status scalar_step_compile_monitor(unda_solver *s, int kind);
 
 /* scalar/cuda_layers.c */
 /* Damping factors beside the grid, at either end. */

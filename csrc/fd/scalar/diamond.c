@@ -245,6 +245,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
             continue;
         }
         TRY(fd_cuda_sample_rest(&t->later));
+        TRY(fd_cuda_keep_levels(s));
         TRY(diamond_launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
             SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);

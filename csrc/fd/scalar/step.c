@@ -32,15 +32,15 @@ static unda_status compile(unda_solver *s)
     return UNDA_OK;
 }
 
-unda_status scalar_step_compile_monitor(unda_solver *s)
+unda_status scalar_step_compile_monitor(unda_solver *s, int kind)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    struct scalar_monitored *to = &t->monitored;
+    struct scalar_monitored *to = &t->monitored[kind];
     struct gpu_defines defines = {.num = 0};
     double begin = clock_seconds();
     if (to->module)
         return UNDA_OK;
-    gpu_define(&defines, "MONITOR=1");
+    gpu_define(&defines, "MONITOR=%d", 1 + kind);
     struct gpu_source step = source(s, fd_tables(s)->split, t->tile_y, &defines);
     TRY(gpu_module_new(&to->module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&to->step, to->module, "scalar_step", 0));
@@ -92,7 +92,8 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     gpu_module_free(scalar_cuda(s)->step_module);
-    gpu_module_free(scalar_cuda(s)->monitored.module);
+    for (int i = 0; i < NUM_MONITORED; i++)
+        gpu_module_free(scalar_cuda(s)->monitored[i].module);
 }
 
 static void describe(const unda_solver *s, unda_solver_info *info)
@@ -154,11 +155,10 @@ static struct scalar_args step_args(const unda_solver *s, struct fd_span planes,
 static struct scalar_monitor monitor_args(const struct fd_later *later)
 {
     const struct monitor_piece *piece = later->monitor->piece;
-    struct scalar_monitor m = {.kept = POINTER(cuda_monitor_place(piece, &later->sample)),
+    struct scalar_monitor m = {.kept = POINTER(cuda_monitor_sums(piece)),
                                .plane = (int64_t)piece->num_axis[1] * piece->pitch,
                                .minimum = later->sample.statistic == UNDA_MINIMUM,
-                               .two = later->sample.two,
-                               .holds = later->sample.slot >= 0};
+                               .two = later->sample.two};
     const int64_t *place = piece->place;
     for (int a = 0; a < 3; place += piece->num_axis[a++]) {
         m.first[a] = (int)place[0];
@@ -181,10 +181,12 @@ static unda_status launch_blocks(unda_solver *s, int layers, struct fd_span plan
                                        (a.end - a.begin + t->chunk - 1) / t->chunk},
                               .block = {32, t->tile_y, 1}};
     const struct gpu_kernel *kernel = layers ? &t->step_layers : &t->step;
-    if (t->later.monitor) {
-        const struct scalar_monitored *with = &t->monitored;
+    if (t->later.monitor || t->next) {
+        const struct scalar_monitored *with = &t->monitored[t->later.monitor ? SCALAR_EXTREME : SCALAR_APART];
         kernel = layers ? &with->step_layers : &with->step;
-        a.monitor = monitor_args(&t->later);
+        if (t->later.monitor)
+            a.monitor = monitor_args(&t->later);
+        a.monitor.next = t->next ? POINTER(fd_cuda_origin(s, t->next)) : a.q;
     }
     return gpu_launch(kernel, t->base.stream, &shape, &a, sizeof a);
 }
@@ -197,12 +199,18 @@ unda_status scalar_step_launch(unda_solver *s, struct fd_span planes, int64_t fi
     return launch_blocks(s, 0, planes, first, end);
 }
 
-/* A step has taken it. */
-static unda_status end_later(struct fd_later *later)
+/* Of the whole grid, with what monitors want of it. */
+static unda_status launch_level(unda_solver *s, int64_t first, int64_t end)
 {
-    const struct monitor *m = later->monitor;
-    later->monitor = NULL;
-    return m ? cuda_monitor_add_held(m->piece, &later->sample) : UNDA_OK;
+    struct scalar_cuda *t = scalar_cuda(s);
+    gpu_ptr next;
+    TRY(fd_cuda_next_level(s, &next));
+    t->next = next == t->base.array[FD_PREVIOUS] ? 0 : next;
+    unda_status status = scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end);
+    t->next = 0;
+    t->later.monitor = NULL; /* it is taken */
+    t->base.array[FD_PREVIOUS] = next;
+    return status;
 }
 
 /* Takes one step of these rows, if there are any. */
@@ -212,8 +220,7 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     t->base.first_row = (int32_t)first;
     t->base.end_row = (int32_t)end;
     if (first < end)
-        TRY(scalar_step_launch(s, fd_planes_of(fd_tables(s)), first, end));
-    TRY(end_later(&t->later));
+        TRY(launch_level(s, first, end));
     SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));

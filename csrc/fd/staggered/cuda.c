@@ -44,6 +44,7 @@ static void plan(unda_solver *s, struct staggered_cuda *t)
         gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->table[a], 8 * fd->axis[a].total * real, "layers");
     gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
     s->device_bytes = t->base.wants.bytes;
+    fd_tables(s)->level_bytes = s->options.physics == UNDA_ACOUSTIC ? t->count * real : 0;
     s->host_bytes = t->base.plane * real + fd_cuda_staging_bytes(s); /* a plane on its way */
 }
 
@@ -95,6 +96,23 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     return UNDA_OK;
 }
 
+unda_status staggered_compile_apart(unda_solver *s)
+{
+    struct staggered_cuda *t = tables(s);
+    struct gpu_defines defines = {.num = 0};
+    double begin = clock_seconds();
+    if (t->apart_module)
+        return UNDA_OK;
+    gpu_define(&defines, "APART=1");
+    struct gpu_source step = source(s, &t->tile, t->base.pitch, &defines);
+    TRY(gpu_module_new(&t->apart_module, t->base.gpu, &step));
+    for (int i = 0; i < STAGGERED_PARTS; i++)
+        if (i != STAGGERED_LAYERS || fd_has_layers(fd_tables(s)))
+            TRY(gpu_kernel_get(&t->apart[i], t->apart_module, names[STAGGERED_PARTS + i], 0));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     struct gpu_defines defines = {.num = 0};
@@ -119,6 +137,7 @@ static unda_status create(unda_solver *s)
     TRY(gpu_event_new(&t->after, t->base.gpu));
     t->tile = staggered_choose_tile(s);
     TRY(gpu_wants_alloc(&t->base.wants, t->base.stream, ""));
+    t->base.home[0] = t->base.array[FD_P];
     TRY(retime(s));
     TRY(compile(s, t));
     int axes[FD_MAX_FIELD];
@@ -135,6 +154,7 @@ static void destroy(unda_solver *s)
     struct staggered_cuda *t = tables(s);
     if (t->base.gpu) {
         gpu_module_free(t->module);
+        gpu_module_free(t->apart_module);
         gpu_event_free(t->before);
         gpu_event_free(t->after);
         gpu_stream_free(t->beside);
@@ -222,13 +242,27 @@ static unda_status open(unda_solver *s)
     return staggered_fill_pass(s, 1, staggered_all(s), true);
 }
 
+/* The second pass of pressures leaves a level that is a sample where it is. */
+static unda_status launch_pass(unda_solver *s, int pass, struct staggered_planes planes)
+{
+    struct staggered_cuda *t = tables(s);
+    gpu_ptr next = t->base.array[FD_P];
+    if (pass == 1)
+        TRY(fd_cuda_next_level(s, &next));
+    t->next = next == t->base.array[FD_P] ? 0 : next;
+    unda_status status = staggered_launch_pass(s, pass, planes);
+    t->next = 0;
+    t->base.array[FD_P] = next;
+    return status;
+}
+
 static unda_status queue_pass(unda_solver *s, int pass, int64_t time, enum fd_part part)
 {
     struct staggered_planes planes = {0};
     planes.num = fd_spans(fd_tables(s), part, planes.span);
     if (planes.num == 0)
         return UNDA_OK;
-    TRY(staggered_launch_pass(s, pass, planes));
+    TRY(launch_pass(s, pass, planes));
     TRY(inject_pass(s, pass, time, part));
     return staggered_fill_pass(s, pass, planes, part == FD_INSIDE);
 }

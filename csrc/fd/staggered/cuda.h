@@ -13,6 +13,10 @@ struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts;
+    /* The second pass of pressures whose next level goes elsewhere (fd/levels.c), if a monitor has asked for it. */
+    struct gpu_module *apart_module;
+    struct gpu_kernel apart[STAGGERED_PARTS];
+    gpu_ptr next;                                    /* 0: it stays */
     gpu_ptr memory[2 * FD_MAX_DERIVATIVE], table[3]; /* as cpml of struct fd_axis */
     int64_t count, material_version; /* values of an array; which arrays have up-to-date ghosts */
     struct staggered_tile tile;

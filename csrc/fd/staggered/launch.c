@@ -155,7 +155,8 @@ static struct staggered_args arguments(const unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {.plane = t->base.plane, .origin = t->base.origin, .same = same_place(s)};
+    struct staggered_args a = {
+        .plane = t->base.plane, .origin = t->base.origin, .same = same_place(s), .next = POINTER(t->next)};
     staggered_find_clear(s, a.clear);
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
@@ -184,7 +185,8 @@ static unda_status launch_part(unda_solver *s, int pass, enum staggered_part par
     int num = staggered_cut(s, &t->tile, part, planes, a->box);
     for (int i = 0; i < num; i++)
         shape.grid[0] += a->box[i].blocks;
-    return num ? gpu_launch(&t->pass[pass][part], stream, &shape, a, sizeof *a) : UNDA_OK;
+    const struct gpu_kernel *kernel = t->next ? &t->apart[part] : &t->pass[pass][part];
+    return num ? gpu_launch(kernel, stream, &shape, a, sizeof *a) : UNDA_OK;
 }
 
 unda_status staggered_launch_part(unda_solver *s, int pass, enum staggered_part part)

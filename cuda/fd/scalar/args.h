@@ -21,16 +21,14 @@ struct scalar_matched {
 };
 SIZE_IS(scalar_matched, 168);
 
-/* A running maximum or minimum of nodes of the grid, or a sample: box [x][y][z] of `num` from `first` on, along z
- * whole vectors of 16 bytes. */
+/* What monitors want of a step: the next level in an array of its own; a running maximum or minimum of nodes of the grid,
+ * box [x][y][z] of `num` from `first` on, along z whole vectors of 16 bytes. */
 struct scalar_monitor {
-    void *kept;
+    void *next, *kept;
     long long plane; /* num[1] num[2] */
     int first[3], num[3];
     int minimum; /* 0: maximum */
     int two;     /* q is a sample as well as p */
-    int holds;   /* p itself is kept */
-    int unused;
 };
 SIZE_IS(scalar_monitor, 56);
 

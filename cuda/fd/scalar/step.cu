@@ -7,7 +7,8 @@
  * varies), 9 HALF + 2 flop; rows next to the tile come from L2. In blocks with matched layers the layers'
  * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
- * TILE_Y; MONITOR (1: samples of a monitor, step_monitor.h) where there is one. */
+ * TILE_Y; MONITOR where there is one (2: the next level goes to an array of its own; 1: that, and samples are taken,
+ * step_monitor.h). */
 #include "common/prefetch.h"
 #include "common/side.h"
 #include "fd/scalar/args.h"
@@ -78,6 +79,11 @@ DEVICE vec load(const REAL *from)
 #endif
 
 #if MONITOR
+#define NEXT a.monitor.next
+#else
+#define NEXT a.q
+#endif
+#if MONITOR == 1
 #include "fd/scalar/step_monitor.h"
 #endif
 
@@ -269,7 +275,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
     const layers_of_row layers(a, y, row_end, nodes.store, along_z + row * TILE_Z);
 #endif
 
-#if MONITOR
+#if MONITOR == 1
     samples_of_row samples(a, y, z, nodes.store);
 #endif
 
@@ -287,7 +293,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
 #endif
         if (nodes.store && x + 1 < end)
             nodes.prefetch(a, x + 1);
-#if MONITOR
+#if MONITOR == 1
         samples.fetch(a, x);
         if (x + 1 < end)
             samples.prefetch(a, x + 1);
@@ -302,7 +308,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         queue[2 * HALF] = nodes.front;
         const vec center = queue[HALF], speed = nodes.speed;
         vec previous = nodes.old;
-#if MONITOR
+#if MONITOR == 1
         samples.keep(a, x, previous, center);
 #endif
         REAL *mine = &now[HALF + row][GHOST + threadIdx.x * WIDTH];
@@ -328,7 +334,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         UNROLL for (int l = 0; l < WIDTH; l++)
             damp.v[l] = damp_xy * damp_z.v[l];
 #endif
-        *(vec *)((REAL *)a.q + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
+        *(vec *)((REAL *)NEXT + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
     }
 }
 

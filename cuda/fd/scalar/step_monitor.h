@@ -1,7 +1,6 @@
-/* step_monitor.h: samples of a monitor in step.cu: a step has level n of its nodes, and n - 1 until it overwrites it, so that
- * a running maximum or minimum of one or both costs its accumulators alone, and a sample that is held (of level n, to be
- * added with others) what it writes. They stand row after row, with padding, so that vectors of the grid are vectors of
- * theirs. Included by step.cu. */
+/* step_monitor.h: a running maximum or minimum in step.cu: a step has level n of its nodes, and n - 1 until it overwrites it,
+ * so that samples of one or both cost their accumulators alone. These stand row after row, with padding, so that vectors of
+ * the grid are vectors of theirs. Included by step.cu. */
 
 struct samples_of_row {
     int at; /* of the thread's nodes, in a plane */
@@ -25,20 +24,18 @@ struct samples_of_row {
     }
     DEVICE_MEMBER void fetch(const scalar_args &a, int x)
     {
-        if (!a.monitor.holds && has(a, x))
+        if (has(a, x))
             kept = load(place(a, x));
     }
     DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
     {
-        if (!a.monitor.holds && has(a, x))
+        if (has(a, x))
             prefetch_l2(place(a, x));
     }
     /* Takes those of `fetch`, and the levels of its plane. */
     DEVICE_MEMBER void keep(const scalar_args &a, int x, const vec &previous, const vec &center)
     {
-        bool grows = a.monitor.holds;
-        if (grows)
-            kept = center;
+        bool grows = false;
         UNROLL for (int l = 0; l < WIDTH; l++) {
             REAL most = kept.v[l];
             if (a.monitor.two && (a.monitor.minimum ? previous.v[l] < most : previous.v[l] > most))

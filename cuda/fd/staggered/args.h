@@ -36,8 +36,9 @@ struct staggered_args {
     signed char image[12][2]; /* of a field beyond either wall of z: the sign; 0: as its ghosts are */
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)];
+    void *next; /* of kernels compiled with APART: where field 0 goes */
 };
-SIZE_IS(staggered_args, 1632);
+SIZE_IS(staggered_args, 1640);
 
 /* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
 struct staggered_ghost_args {

@@ -6,7 +6,8 @@
  * all values are 0. Walls of x and y and layers have kernels of their own. No barriers. Words of memory per
  * node and step: elastic 30, p-v 14, Maxwell 21, one less for each uniform material. Defines: REAL, HALF,
  * STAGGERED, LAYERS (1: any), FADES (1: some damp the fields), TILE_Y and LANES (threads of a block), WIDTH
- * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
+ * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH; APART where there is only the
+ * pass of field 0, whose next level goes to an array of its own. */
 #include "common/prefetch.h"
 #include "common/side.h"
 #include "fd/scalar/args.h"
@@ -112,8 +113,14 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         if constexpr (LAYERED)
             fade<PASS>(a, field, x, y, z);
 #endif
-        UNROLL for (int i = 0; i < p::count; i++)
-            store((REAL *)a.field[p::first + i] + at, field[i].v); /* beyond the row: into ghosts */
+        UNROLL for (int i = 0; i < p::count; i++) {
+#if APART
+            REAL *to = (REAL *)(p::first + i == 0 ? a.next : a.field[p::first + i]);
+#else
+            REAL *to = (REAL *)a.field[p::first + i];
+#endif
+            store(to + at, field[i].v); /* beyond the row: into ghosts */
+        }
     }
 }
 
@@ -148,15 +155,22 @@ template <int PASS, bool SHELL, bool LAYERED> DEVICE void pass(const staggered_a
     {                                                                                                        \
         pass<PASS, SHELL, LAYERED>(a);                                                                       \
     }
+#if !APART
 KERNEL(staggered_pass0, 0, false, false, MIN_BLOCKS_INSIDE)
+#endif
 KERNEL(staggered_pass1, 1, false, false, MIN_BLOCKS_INSIDE)
+#if !APART
 KERNEL(staggered_walls0, 0, true, false, MIN_BLOCKS)
+#endif
 KERNEL(staggered_walls1, 1, true, false, MIN_BLOCKS)
-#if LAYERS
+#if LAYERS && !APART
 KERNEL(staggered_layers0, 0, true, true, MIN_BLOCKS)
+#endif
+#if LAYERS
 KERNEL(staggered_layers1, 1, true, true, MIN_BLOCKS)
 #endif
 
+#if !APART
 /* ---- ghosts ---- */
 
 DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int &sign)
@@ -222,3 +236,4 @@ extern "C" __global__ void __launch_bounds__(256)
         }
     }
 }
+#endif

@@ -31,7 +31,7 @@ from .fd_sides import SIDES
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
-from .monitor_memory import add_monitors, names_on_grid, nodes_of
+from .monitor_memory import add_monitors, box_of, names_on_grid, nodes_of
 from .rank_grid import RankGrid, refuse_absent, refuse_other, take_ranks
 from .simulation import Simulation
 from .slabs import slabs_of
@@ -265,7 +265,10 @@ class FD(Simulation):
         found = forecast(_core.NULL, options, slabs._given() if slabs else _core.NULL)
         names = names_on_grid(grid, scheme)
         width = 1 if options.device == lib.UNDA_DEVICE_CPU else (4, 2)[options.precision]  # 16 bytes
-        found = add_monitors(found, monitors, options, names, lambda region: nodes_of(grid, region, width))
+        found = add_monitors(
+            found, monitors, options, names, lambda region: nodes_of(grid, region, width),
+            lambda region: () if slabs else box_of(grid, region), scheme.fields,
+        )  # fmt: skip
         del grid_options  # alive until here
         return found
 

@@ -32,12 +32,15 @@ class Taken(NamedTuple):
     moved: float
 
 
-def taken_of(options: Any, num_value: int, kind: str, frequencies: Any = None, every: int = 2) -> Taken:
-    """Return what a monitor of so many values takes of a solver with these options."""
-    asked = frequencies_of(kind, frequencies)
+def taken_of(
+    options: Any, num_value: int, one: Mapping[str, Any], every: int, box: Sequence[int] = (), field: int = 0
+) -> Taken:
+    """Return what a monitor of so many values takes of a solver with these options; box: nodes along axes."""
+    asked, kind = frequencies_of(one["kind"], one.get("frequencies")), KINDS.index(one["kind"])
     given = _core.new_struct(
-        "unda_monitor", every=every, statistic=KINDS.index(kind), num_frequency=len(asked), frequencies=asked
-    )
+        "unda_monitor", every=every, field=field, statistic=kind, num_frequency=len(asked), frequencies=asked,
+        num=[*box] or [0] * 3,
+    )  # fmt: skip
     memory, moved = new("int64_t *"), new("double *")
     _core.check(lib.unda_monitor_bytes(options, given, num_value, memory, moved))
     return Taken(int(memory[0]), float(moved[0]))
@@ -49,18 +52,21 @@ def add_monitors(
     options: Any,
     names: Sequence[str],
     num_value: Callable[[Any], int],
+    box: Callable[[Any], Sequence[int]] = lambda _: (),
+    fields: Sequence[str] = (),
 ) -> dict[str, int]:
     """Return a forecast with those of monitors: words of kinds, or keywords of `add_monitor`.
 
-    names: what they may be of; num_value gives the values of a region. Of several devices each has a share
-    as large as its part of the rest.
+    names: what they may be of, fields: of these those of the state; num_value gives the values of a region,
+    box those along axes of a grid. Of several devices each has a share as large as its part of the rest.
     """
     total = 0
     for one in listed(monitors):
         if "field" in one:
             check_name(one["field"], names)
         values = num_value(one.get("region"))
-        kept = taken_of(options, values, one["kind"], one.get("frequencies"), one.get("every") or 2)
+        number = fields.index(one["field"]) if one.get("field") in fields else 0
+        kept = taken_of(options, values, one, one.get("every") or 2, box(one.get("region")), number)
         total += kept.memory
     where = "device" if found["device"] else "host"
     grown = dict(found)
@@ -117,13 +123,18 @@ def cells_of(mesh: Any, region: Any) -> np.ndarray:
     return np.asarray(region_of(whole, "", region).cells)
 
 
+def box_of(grid: Any, region: Any) -> tuple[int, ...]:
+    """Return how many nodes of a grid a region has along each axis."""
+    whole = SimpleNamespace(grid=grid, _axes=lambda _: list(grid.axes()), ranks=None)
+    return tuple(region_of(whole, "nodes", region).shape)
+
+
 def nodes_of(grid: Any, region: Any, width: int = 1) -> int:
     """Return how many nodes of a grid a region has; fields beside nodes may have one less an axis.
 
     On CUDA devices rows along z are filled up to `width` nodes, to as many again where they begin in between.
     """
-    whole = SimpleNamespace(grid=grid, _axes=lambda _: list(grid.axes()), ranks=None)
-    *across, row = region_of(whole, "nodes", region).shape
+    *across, row = box_of(grid, region)
     return int(np.prod(across)) * ((row + width - 1) // width * width)
 
 

@@ -281,7 +281,7 @@ def plan(
             if isinstance(proposal, str) or lacks:
                 missing[name] = lacks or str(proposal)
             else:
-                found.append(with_monitors(proposal, asked, f, place, dtype) if asked else proposal)
+                found.append(with_monitors(proposal, asked, model, f, place, dtype) if asked else proposal)
     across = " x ".join(f"{side:g}" for side in sides)
     about = (
         f"{need.way:.3g} wavelengths of {need.wavelength:.3g} m, error {wanted:g}, {end:.3g} s in {across} m,"

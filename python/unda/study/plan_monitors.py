@@ -63,14 +63,15 @@ def _names(kind: str, medium: Any) -> tuple[str, ...]:
 
 
 def with_monitors(
-    proposal: Proposal, monitors: list[dict[str, Any]], fmax: float, device: str, dtype: str
+    proposal: Proposal, monitors: list[dict[str, Any]], medium: Any, fmax: float, device: str, dtype: str
 ) -> Proposal:
     """Return a proposal with what monitors of all nodes take, sampled as often as by default."""
-    options, alive = _options(proposal, device, dtype)
-    memory, moved = 0, 0.0
+    options, alive = _options(proposal, medium, device, dtype)
+    memory, moved, first = 0, 0.0, _names(f"{proposal.method} {proposal.kind}", medium)[0]
     for one in monitors:
         every = one.get("every") or every_of(one["kind"], fmax, proposal.dt)
-        kept = taken_of(options, proposal.num_node, one["kind"], one.get("frequencies"), every)
+        other = int(one.get("field", first) != first)  # whose levels do not stay: csrc/fd/monitor.c
+        kept = taken_of(options, proposal.num_node, one, every, field=other)
         memory += kept.memory
         moved += kept.moved / every
     del alive
@@ -80,11 +81,12 @@ def with_monitors(
     return replace(proposal, seconds=proposal.seconds + seconds, monitor_seconds=seconds, **more)
 
 
-def _options(proposal: Proposal, device: str, dtype: str) -> tuple[Any, Any]:
+def _options(proposal: Proposal, medium: Any, device: str, dtype: str) -> tuple[Any, Any]:
     """Return unda_solver_options that say how a method samples, and what they refer to."""
     grid = _core.new_struct("unda_fd_options", scheme=_SCHEMES.get(proposal.kind, 0))
     options = _core.new_struct(
         "unda_solver_options", method=_METHODS[proposal.method], precision=precision(dtype),
         degree=proposal.degree, device=lib.UNDA_DEVICE_CPU if device == "cpu" else 0, fd=grid,
+        physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
     )  # fmt: skip
     return options, grid
