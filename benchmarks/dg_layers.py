@@ -2,13 +2,15 @@
 
 A line of sources half a wavelength from a plane side, and receivers as far from it, where a mirror at the
 side would show the source at the angles ANGLES. What differs from a domain whose side is three wavelengths
-farther away has returned, from behind the layer too; it is divided by what a mirror returns. Writes
+farther away has returned, from behind the layer too; it is divided by what a mirror returns. Layers are added
+to the mesh, or are cells of it that are tagged, whose vertices are moved. Writes
 benchmarks/results/dg_layers.json.
 Next: tests/dg/test_dg_layers.py.
 """
 
 import json
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,8 @@ CASES = {
 }
 DEGREE = 4
 CONDITIONS = {"CPML(f0=1)": (unda.CPML(f0=1.0), 1.0), "absorbing": ("absorbing", 0.0)}  # and thickness
+TAGGED = "CPML(f0=1), tagged cells"
+MESHES = ("hex", 1 / 3), ("tet", 1 / 4), ("tet", 1 / 3)
 
 
 def until(case, thick):
@@ -36,15 +40,34 @@ def until(case, thick):
     return 2.4 + np.hypot(0.98 + 2.0 * thick, 1.7) / speed
 
 
+def irregular(h, end, thick):
+    """Return tetrahedra, of which those beyond x = end are moved by up to a quarter of h along x and z."""
+    num = round((end + thick + 2.0) / h), 1, round(7.0 / h)
+    box = unda.box_mesh((-2, 0, -3.5), (end + thick, h, 3.5), cells=num, shape="tet")
+    i, _, k = np.rint((box.vertices - box.lower) / np.subtract(box.upper, box.lower) * num).astype(int).T
+    moved = h / 4 * np.random.default_rng(1).uniform(-1, 1, (num[0] + 1, num[2] + 1, 2))
+    moved[: round((end + 2.0) / h) + 1] = moved[-1] = moved[:, [0, -1], 1] = 0.0
+    vertices = box.vertices.copy()
+    vertices[:, ::2] += moved[i, k]
+    names = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
+    return unda.Mesh(
+        vertices, box.cells, boundaries=names, periodic=[("ymin", "ymax")],
+        tags=(box.centroids[:, 0] > end).astype(np.int32), tag_names={"inside": 0, "layer": 1},
+    )  # fmt: skip
+
+
 def traces(case, shape, h, end, condition, thick):
     """Return what receivers record (num_angle, num_sample), with a condition at x = end."""
     medium, field, source, _ = CASES[case]
     cells = (round((end + 2.0) / h), 1, round(7.0 / h))
-    mesh = unda.box_mesh(
-        (-2, 0, -3.5), (end, h, 3.5), cells=cells, shape=shape, periodic=(False, True, False)
-    )
+    if condition == TAGGED:
+        mesh, condition = irregular(h, end, thick), unda.CPML(f0=1.0, tag="layer")
+    else:
+        mesh = unda.box_mesh(
+            (-2, 0, -3.5), (end, h, 3.5), cells=cells, shape=shape, periodic=(False, True, False)
+        )
     boundary = {"xmax": condition, "*": "absorbing"}
-    sim = unda.DG(mesh, medium, degree=DEGREE, boundary=boundary, device="cpu", sample_dt=0.02)
+    sim = unda.DG(mesh, medium, degree=DEGREE, boundary=boundary, device="cpu", sample_dt=0.02, threads=1)
     sim.add_source(source((0.51, 0.51 * h, 0.013)))
     points = [(0.51, 0.51 * h, 0.013 + 0.98 * np.tan(np.radians(angle))) for angle in ANGLES]
     rec = sim.add_receivers(points, [field], every=round(0.02 / sim.dt))
@@ -89,22 +112,36 @@ def equation():
     ]  # fmt: skip
 
 
+def conditions(case, shape):
+    """Return end, condition and thickness of the runs of a case, and what they are called."""
+    wall = WALLS[CASES[case][0].physics]
+    found = {"far": (4.0, "absorbing", 1.0), "mirror": (1.0, wall, 0.0)}
+    found |= {name: (1.0, *one) for name, one in CONDITIONS.items()}
+    return found | ({TAGGED: (1.0, TAGGED, 1.0)} if shape == "tet" else {})
+
+
 def main():
     """Measure all cases, and write them."""
-    runs = equation()
-    for shape, h in (("hex", 1 / 3), ("tet", 1 / 4)):
-        for case, (medium, *_) in CASES.items():
-            far = traces(case, shape, h, 4.0, "absorbing", 1.0)
-            mirror = difference(traces(case, shape, h, 1.0, WALLS[medium.physics], 0.0), far)
-            for name, (condition, thick) in CONDITIONS.items():
-                back = difference(traces(case, shape, h, 1.0, condition, thick), far) / mirror
+    runs, made = equation(), {}
+    with ProcessPoolExecutor() as pool:
+        for shape, h in MESHES:
+            for case in CASES:
+                for name, (end, condition, thick) in conditions(case, shape).items():
+                    made[shape, h, case, name] = pool.submit(traces, case, shape, h, end, condition, thick)
+    for shape, h in MESHES:
+        for case in CASES:
+            found = {name: made[shape, h, case, name].result() for name in conditions(case, shape)}
+            far = found.pop("far")
+            mirror = difference(found.pop("mirror"), far)
+            for name, one in found.items():
                 run = {
                     "shape": shape,
-                    "cells_per_wavelength": 1 / h,
+                    "cells_per_wavelength": round(1 / h, 6),
                     "degree": DEGREE,
                     "wave": case,
                     "side": name,
                 }
+                back = difference(one, far) / mirror
                 runs.append(run | {"angles": ANGLES, "returned": [round(float(one), 6) for one in back]})
                 print(runs[-1], flush=True)
     out = Path(__file__).parent / "results" / "dg_layers.json"

@@ -28,6 +28,8 @@ CASES = [
     ("maxwell", 3, "float64", "added"), ("maxwell", 2, "float32", "added"),
     ("acoustic", 4, "float32", "tagged"), ("elastic", 4, "float32", "tagged"),
     ("acoustic", 3, "float64", "tagged"), ("elastic", 3, "float64", "tagged"),
+    ("maxwell", 4, "float32", "tagged"), ("maxwell", 3, "float64", "tagged"),
+    ("maxwell", 2, "float64", "tagged"), ("elastic", 2, "float64", "tagged"),
 ]  # fmt: skip
 SIZE, WAVE = 0.5, 1.0  # of the inner cube, and the thickness of layers [m]
 

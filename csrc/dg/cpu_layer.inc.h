@@ -30,13 +30,15 @@ INLINE VEC FN(by_node)(const REAL *from, int by_node, int i, int v, int num_vec)
     return by_node ? ((const VEC *)from)[i * num_vec + v] : all_lanes(from[i]);
 }
 
-/* slope += d w / d x_axis inside the cell: sum_j (d r_j / d x_axis) D_j w. Products whose gradient is 0 are left out. */
+/* slope += d w / d x_axis inside the cell: sum_j (d r_j / d x_axis) D_j w. Sums are PARTs: those of 64 bytes that stay from
+ * one turn of a loop to the next gcc 12 takes through memory, word by word, where there is no AVX-512. */
+#if LINES
 INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args *a, const REAL *gradient,
                              int axis, const struct FN(layer_room) * room, VEC *slope)
 {
-    int num_node = t->num_node, num_vec = a->pitch / LANES;
+    int num_node = t->num_node, num_vec = a->pitch / LANES, line = t->num_line_node;
     for (int j = 0; j < 3; j++) {
-        bool any = false;
+        bool any = false; /* products whose gradient is 0 are left out */
         const REAL *g = gradient + (a->gradient_nodes ? (3 * j + axis) * a->pitch : 3 * j + axis);
         for (int n = 0; n < (a->gradient_nodes ? num_node : 1); n++)
             any = any || g[n] != 0;
@@ -45,30 +47,42 @@ INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args 
         for (int i = 0; i < NUM_TRACE; i++) {
             VEC *sum = room->row;
             memset(sum, 0, sizeof(VEC) * (size_t)num_vec);
-#if LINES
             const REAL *d = a->matrix, *w = (const REAL *)(room->w + i * num_vec);
             REAL *to = (REAL *)sum;
-            int line = t->num_line_node, step = j == 0 ? 1 : j == 1 ? line : line * line;
+            int step = j == 0 ? 1 : j == 1 ? line : line * line;
             for (int n = 0; n < num_node; n += line * step)
                 for (int at = 0; at < line * line; at++)
                     for (int k = 0; k < step; k++)
                         to[n + at / line * step + k] += d[at] * w[n + at % line * step + k];
-#else
-            const VEC *d = (const VEC *)a->matrix + (int64_t)j * num_node * num_vec;
-            const REAL *w = (const REAL *)(room->w + i * num_vec);
-            for (int v = 0; v < num_vec; v++) {
-                VEC one = {0};
-                for (int k = 0; k < num_node; k++)
-                    one += d[k * num_vec + v] * w[k];
-                sum[v] = one;
-            }
-#endif
             for (int v = 0; v < num_vec; v++)
                 slope[i * num_vec + v] +=
                     FN(by_node)(gradient, a->gradient_nodes, 3 * j + axis, v, num_vec) * sum[v];
         }
     }
 }
+#else
+INLINE void FN(layer_volume)(const struct dg_cpu *t, const struct dg_layer_args *a, const REAL *gradient,
+                             int axis, const struct FN(layer_room) * room, VEC *slope)
+{
+    int num_node = t->num_node, num_part = a->pitch / PART_LANES;
+    const PART *matrix = a->matrix;
+    const REAL *w = (const REAL *)room->w;
+    PART *to = (PART *)slope;
+    for (int p = 0; p < num_part; p++) {
+        PART sum[NUM_TRACE] = {{0}};
+        for (int k = 0; k < num_node; k++) {
+            PART d = {0}; /* the derivative along the axis */
+            for (int j = 0; j < 3; j++)
+                d += gradient[3 * j + axis] * matrix[(j * num_node + k) * num_part + p];
+#pragma GCC unroll 8
+            for (int i = 0; i < NUM_TRACE; i++)
+                sum[i] += d * w[i * a->pitch + k];
+        }
+        for (int i = 0; i < NUM_TRACE; i++)
+            to[i * num_part + p] += sum[i];
+    }
+}
+#endif
 
 #if LINES
 /* The outward normal of a face at a node of it, in the lengths of grad r_j. */

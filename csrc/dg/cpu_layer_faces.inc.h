@@ -91,26 +91,28 @@ INLINE void FN(face_jumps)(const struct FN(layer_face) * face, const int slot[3]
     }
 }
 
-/* to [count][vec] += lift of rows [count][step] of a face, two rows at a time. */
+/* to [count][vec] += lift of rows [count][step] of a face, four rows at a time; PARTs as in layer_volume. */
 INLINE void FN(face_lift)(const struct dg_cpu *t, const struct dg_layer_args *a, int face, const VEC *rows,
                           int count, int step, VEC *to)
 {
-    int num_vec = a->pitch / LANES, num = t->num_face_node;
-    const VEC *lift = (const VEC *)a->matrix + (int64_t)(3 * t->num_node + face * num) * num_vec;
-    for (int i = 0; i < count; i += 2) {
-        int next = i + 1 < count ? i + 1 : i;
-        const REAL *row = (const REAL *)(rows + i * step), *other = (const REAL *)(rows + next * step);
-        for (int v = 0; v < num_vec; v++) {
-            VEC one = to[i * num_vec + v], two = to[next * num_vec + v];
+    enum { ROWS_AT_ONCE = 4 };
+    int num_part = a->pitch / PART_LANES, num = t->num_face_node;
+    const PART *lift = (const PART *)a->matrix + (int64_t)(3 * t->num_node + face * num) * num_part;
+    for (int i = 0; i < count; i += ROWS_AT_ONCE)
+        for (int p = 0; p < num_part; p++) {
+            const REAL *row[ROWS_AT_ONCE];
+            PART sum[ROWS_AT_ONCE] = {{0}};
+            for (int k = 0; k < ROWS_AT_ONCE; k++)
+                row[k] = (const REAL *)(rows + (i + k < count ? i + k : i) * step);
             for (int m = 0; m < num; m++) {
-                VEC d = lift[m * num_vec + v];
-                one += d * row[m];
-                two += d * other[m];
+                PART d = lift[m * num_part + p];
+#pragma GCC unroll 4
+                for (int k = 0; k < ROWS_AT_ONCE; k++)
+                    sum[k] += d * row[k][m];
             }
-            to[i * num_vec + v] = one;
-            to[next * num_vec + v] = two;
+            for (int k = 0; k < ROWS_AT_ONCE && i + k < count; k++)
+                ((PART *)to)[(i + k) * num_part + p] += sum[k];
         }
-    }
 }
 
 /* Adds to the slopes of a cell's items, and to `fix`, what its faces lift. */
@@ -133,10 +135,11 @@ INLINE void FN(layer_faces)(const struct dg_cpu *t, const struct dg_layer_args *
         }
         if (face.kind == FACE_SPLIT)
             FN(face_lift)(t, a, side, rows, NUM_FIELD, step, room->fix);
-        for (int i = 0; i < num_item; i++)
+        for (int i = 0; i < num_item; i++) {
+            const VEC *jumps = rows + (NUM_FIELD + i * NUM_TRACE) * step;
             if (face.row[FACE_NORMAL + axes[i]] != 0)
-                FN(face_lift)(t, a, side, rows + (NUM_FIELD + i * NUM_TRACE) * step, NUM_TRACE, step,
-                              room->slope[i]);
+                FN(face_lift)(t, a, side, jumps, NUM_TRACE, step, room->slope[i]);
+        }
     }
 }
 

@@ -42,7 +42,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
         gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
     layer_list(s, t);
     s->device_bytes = w->bytes;
-    s->host_bytes = dg_host_bytes(dg);
+    s->host_bytes = dg_host_bytes(dg) + layer_host_bytes(dg);
 }
 
 static unda_status forecast(unda_solver *s)

@@ -171,6 +171,7 @@ unda_status dg_cuda_resources(const unda_solver *s, const struct gpu_kernel *ker
 /* layer_cuda.c: lists and fills the arrays of layers; the pass over the elements [first, last), which goes before some
  * stages and after the others: called at both places; what is done to buffers, done to their memory variables. */
 void layer_list(const unda_solver *s, struct dg_cuda *t);
+int64_t layer_host_bytes(const struct dg *dg);
 unda_status layer_fill(unda_solver *s, struct dg_cuda *t);
 void layer_free(struct dg_cuda *t);
 unda_status layer_pass(unda_solver *s, const struct stage *stage, int64_t first, int64_t last, bool before);

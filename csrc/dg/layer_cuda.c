@@ -46,6 +46,13 @@ void layer_list(const unda_solver *s, struct dg_cuda *t)
             gpu_want(w, 1, &to->psi[i], dg_num_memory(dg) * real, "layers");
 }
 
+/* Of the list of blocks of tetrahedra (layer_items.c). */
+int64_t layer_host_bytes(const struct dg *dg)
+{
+    int64_t num = dg->layers.num_elem;
+    return num > 0 && !dg->metric_nodes ? (num + 1) * (int64_t)sizeof(int32_t) : 0;
+}
+
 static unda_status upload_matrix(unda_solver *s, struct dg_cuda *t)
 {
     const struct element *el = dg_tables(s)->space.element;

@@ -341,8 +341,6 @@ def growth(mesh: Any, physics: str, flux: str, side: str, begin: float, fluid: n
         return "" if _prisms(mesh, cells, axis) else "its hexahedra are not prisms along the axis"
     if flux == "central":
         return "its cells are tetrahedra, with flux='central'"
-    if physics == "maxwell" and not _slabs(mesh, side, begin):
-        return "its tetrahedra are not in slabs between planes across the axis"
     if _oblique_contact(mesh, cells, axis, fluid):
         return "fluid touches solid at faces of tetrahedra that are oblique to the axis"
     return ""
@@ -366,17 +364,6 @@ def _oblique_contact(mesh: Any, cells: np.ndarray, axis: int, fluid: np.ndarray)
     normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     part = np.abs(normal[:, axis]) / np.linalg.norm(normal, axis=1)
     return bool(((part > 1e-6) & (part < 1 - 1e-12)).any())
-
-
-def _slabs(mesh: Any, side: str, begin: float) -> bool:
-    """Say whether cells beyond a plane are between the same planes wherever they overlap along the axis."""
-    x = mesh.vertices[mesh.cells[in_layers(mesh, {side: begin})]][..., SIDES.index(side) // 2]
-    low, high = x.min(axis=1), x.max(axis=1)
-    order = np.argsort(low)
-    low, high = low[order], high[order]
-    small = 1e-6 * float((high - low).max())
-    same = np.diff(low) <= small
-    return bool(np.where(same, np.abs(np.diff(high)) <= small, high[:-1] <= low[1:] + small).all())
 
 
 def _numbers(

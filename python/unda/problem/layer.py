@@ -152,8 +152,8 @@ class CPML:
         2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
         scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 where waves grow if it is less:
-        hexahedra that are no prisms along the axis, tetrahedra with the central flux, of light where they
-        are not in slabs between planes across the axis, and with fluid beside solid at oblique faces.
+        hexahedra that are no prisms along the axis, tetrahedra with the central flux, and with fluid beside
+        solid at oblique faces.
     thickness : float, optional
         Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
         those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
