@@ -23,17 +23,28 @@ struct cuda_monitor {
     int kind;
 };
 
-/* One level less than samples are held: the state has the last of them. */
-static unda_status make_levels(const struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
+static unda_status make_spare(const struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
 {
     gpu_ptr level;
-    TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
-    TRY(array_try(&c->levels.sample, m->batch, sizeof level, "monitors"));
     for (int32_t i = 1; i < m->batch; i++) {
         TRY(gpu_pool_alloc(&c->levels.spare, gpu, &level, m->level_bytes, "monitors"));
         TRY(gpu_zero_async(c->stream, level, m->level_bytes));
     }
     return UNDA_OK;
+}
+
+/* One level less than samples are held: the state has the last of them. Where memory does not suffice, half as many are held,
+ * and so on: fewer are added at once, in the same order. */
+static unda_status make_levels(struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
+{
+    unda_status status;
+    TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
+    TRY(array_try(&c->levels.sample, m->batch, sizeof *c->levels.sample, "monitors"));
+    while ((status = make_spare(m, c, gpu)) == UNDA_ERR_MEMORY && m->batch > 2) {
+        gpu_pool_free(&c->levels.spare);
+        m->batch = (m->batch + 1) / 2;
+    }
+    return status;
 }
 
 static unda_status make_held(const struct monitor *m, const struct monitor_piece *piece,
@@ -44,7 +55,7 @@ static unda_status make_held(const struct monitor *m, const struct monitor_piece
                           monitor_num_value(piece) * m->batch * piece->part->real_bytes, "monitors");
 }
 
-unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
+unda_status cuda_monitor_new(struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
                              struct gpu_stream *stream, struct gpu_defines *defines, int kind)
 {
     struct cuda_monitor *c;

@@ -17,7 +17,7 @@ struct monitor_levels {
 
 /* Makes those of a piece, whose samples are queued on a stream; defines: REAL, and of elements their layout; kind: where
  * values stand (cuda/common/monitor_args.h). */
-unda_status cuda_monitor_new(const struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
+unda_status cuda_monitor_new(struct monitor *m, struct monitor_piece *piece, struct gpu *gpu,
                              struct gpu_stream *stream, struct gpu_defines *defines, int kind);
 void cuda_monitor_free(struct cuda_monitor *c);
 /* Queues a sample; args: q and where values stand in it. */
