@@ -39,15 +39,6 @@ def run(f0, h, layer):
     return sim, peak
 
 
-def as_map(peak):
-    """Return the largest pressures with their places."""
-    import xarray
-
-    about = {"units": "Pa", "long_name": "peak pressure"}
-    places = {name: (name, axis, {"units": "m"}) for name, axis in zip("xyz", peak.axes, strict=True)}
-    return xarray.DataArray(peak.values, places, tuple("xyz"), "peak", about)
-
-
 def draw(maps, name):
     """Draw both maps in the plane y = 0, in the colours of water, and pressures along the axis."""
     import matplotlib.pyplot as plt
@@ -86,7 +77,7 @@ def main():
     print(f"in the focus {there['water']:.4g} Pa in water, O'Neil {exact:.4g} Pa, {error:.2%} off")
     print(f"through the layer {there['through the layer'] / there['water']:.0%} of it")
     try:
-        maps = {name: as_map(peak) for name, peak in found.items()}
+        maps = {name: peak.to_xarray() for name, peak in found.items()}
         both = maps["water"].to_dataset(name="water").assign(layer=maps["through the layer"])
         both.to_netcdf("focused_ultrasound.nc")
         draw(maps, "focused_ultrasound.png")

@@ -88,6 +88,36 @@ def test_memory_that_is_enough_is_no_error():
     process("simulation(8)", UNDA_EMULATOR_MEMORY="200000000")
 
 
+def test_a_monitor_keeps_fewer_levels_where_there_is_no_room_with_the_same_bits():
+    """Of 16 levels 15 are arrays of the monitor; with room for half of them 8, and then 7, without room for one none."""
+    process(
+        """
+        import os
+        grid = unda.Grid((16, 16, 32), 1.0)
+        shares = []
+        for share in (2.0, 0.6, 0.02):
+            os.environ["UNDA_EMULATOR_MEMORY"] = "100000000"
+            sim = unda.FD(grid, MEDIUM, scheme="staggered", device="cuda")
+            sim.add_source(unda.VolumeInjection((7.0, 8.0, 14.0), unda.ricker(0.1)))
+            if share == 2.0:
+                full = unda.FD.forecast(grid, MEDIUM, scheme="staggered", device="cuda",
+                                        monitors=[{"kind": "rms"}])["device"] - sim.memory["device"]
+            os.environ["UNDA_EMULATOR_MEMORY"] = str(int(sim.memory["device"] + share * full))
+            if share < 0.1:
+                raised(unda.OutOfMemoryError, lambda: sim.add_monitor("p", "rms", every=1))
+                continue
+            monitor = sim.add_monitor("p", "rms", every=1)
+            sim.step(37)
+            shares.append((monitor.bytes, monitor.values))
+            sim.close()
+        (most, all_levels), (fewer, half) = shares
+        assert most == full and 0.4 * most < fewer < 0.6 * most
+        assert all_levels.max() > 0
+        np.testing.assert_array_equal(all_levels, half)
+        """,
+    )
+
+
 def test_a_refused_simulation_leaves_no_memory_behind():
     process(
         """
