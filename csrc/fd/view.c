@@ -32,6 +32,7 @@ unda_status fd_cuda_view(unda_solver *s, int32_t field, unda_view *view, int64_t
     const struct fd_cuda *t = fd_cuda(s);
     if (fd_cpu(s)) /* streamed.c: the state is in host memory */
         return fd_cpu_view(s, field, view, row);
+    TRY(fd_cuda_monitors_end(s)); /* in memory that is there as long as the solver */
     view->device = s->options.device;
     TRY(place(s, fd_cuda_origin(s, t->array[field]), (int64_t[3]){t->plane, t->pitch, 1}, view, row));
     return gpu_sync(t->stream);

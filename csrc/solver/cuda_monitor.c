@@ -40,7 +40,7 @@ static unda_status make_levels(struct monitor *m, struct cuda_monitor *c, struct
     unda_status status;
     TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
     TRY(array_try(&c->levels.sample, m->batch, sizeof *c->levels.sample, "monitors"));
-    while ((status = make_spare(m, c, gpu)) == UNDA_ERR_MEMORY && m->batch > 2) {
+    while ((status = make_spare(m, c, gpu)) == UNDA_ERR_DEVICE_MEMORY && m->batch > 2) {
         gpu_pool_free(&c->levels.spare);
         m->batch = (m->batch + 1) / 2;
     }

@@ -85,6 +85,7 @@ unda_status unda_solver_view(unda_solver *s, int32_t field, unda_view *view, int
     if (!s->engine->view)
         FAIL(UNDA_ERR_ARG, "%s in parts or processes has no view of its whole state; expected one device",
              s->method->name);
+    TRY(monitors_settle(s)); /* the state may go to where their samples stand */
     *view = (unda_view){.size_bytes = sizeof *view, .device = -1, .real_bytes = s->real_bytes};
     return s->engine->view(s, field, view, row);
 }

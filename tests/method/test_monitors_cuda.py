@@ -140,6 +140,20 @@ def test_samples_are_added_before_a_state_is_written_where_they_stand():
     np.testing.assert_array_equal(found[0].values, found[1].values)
 
 
+def test_memory_that_is_handed_out_stays_when_monitors_go():
+    """Whose arrays the state may stand in; 5 samples are held by then, fewer than are added at once."""
+    sim, alone = (grid_case(device="cuda", **STAY["step"]) for _ in range(2))
+    rms = sim.add_monitor("p", "rms", every=1)
+    p, _ = samples(alone, "p", 1, 6)
+    sim.step(5)
+    raw = sim.device_array("p", raw=True)
+    square = (p.astype(np.float64) ** 2).mean(axis=0)
+    np.testing.assert_allclose(rms.values, np.sqrt(square), rtol=12 * 2.0**-53)  # as in compare(), n = 6
+    sim.clear_monitors()
+    np.testing.assert_array_equal(raw.numpy(), alone.device_array("p", raw=True).numpy())
+    assert not np.array_equal(p[-1], p[-2])
+
+
 WAYS = {
     "one": {},
     "atomic": {"assembly": "atomic"},
