@@ -222,7 +222,8 @@ SEEN_BY_ONE = {
     "python/unda/method/integral.py": "test_displacement_and_strain",
     "cuda/common/integral.h": "test_dg_integrals",
     "csrc/fd/plane_pairs.c": "test_many_points test_points_are_transposes",
-    "csrc/fd/source_plane.c": "test_many_points test_points_are_transposes test_fd_points test_staggered_points",
+    "csrc/fd/source_plane.c": "test_many_points test_points_are_transposes test_fd_points"
+    " test_staggered_points",
     "csrc/dg/integral.c": "test_dg_integrals test_displacement_and_strain",
     "csrc/dg/points_cpu.c": "test_dg_integrals",
     "python/unda/method/fibre.py": "test_displacement_and_strain",

@@ -156,8 +156,10 @@ def test_the_states_of_an_odd_number_of_cells_with_receivers_are_aligned():
 def test_integrals_over_time_have_the_same_bits_whatever_is_a_launch(integrator):
     results = []
     for most, calls in ((1, [23]), (7, [1, 9, 13])):
-        sim = unda.DG(mesh_for("free"), unda.Acoustic(rho=1.0, c=1.0), degree=1, device="cuda", kernel="fused",
-                      integrator=integrator, kernel_options={"resident": most})  # fmt: skip
+        sim = unda.DG(
+            mesh_for("free"), unda.Acoustic(rho=1.0, c=1.0), degree=1, integrator=integrator,
+            device="cuda", kernel="fused", kernel_options={"resident": most},
+        )  # fmt: skip
         sim.add_source(source_at("acoustic", (0.31, 0.42, 0.27)))
         sim.step(3)  # of which ab3 knows nothing where receivers come
         rec = sim.add_receivers([(0.5, 1.1, 0.4), (0.2, 0.3, 0.4)], ["p", "uz", "ux"], every=2)

@@ -89,7 +89,7 @@ def test_memory_that_is_enough_is_no_error():
 
 
 def test_a_monitor_keeps_fewer_levels_where_there_is_no_room_with_the_same_bits():
-    """Of 16 levels 15 are arrays of the monitor; with room for half of them 8, and then 7, without room for one none."""
+    """15 of 16 levels are arrays of the monitor; where 9 have room it has 7, where none has it is refused."""
     process(
         """
         import os
