@@ -95,7 +95,7 @@ $(BUILD)/flags: FORCE
 	read -r gnuc clang <<< "$$(echo __GNUC__ __clang__ | $(CC) -E -P -)"; \
 	if [ "$$clang" != __clang__ ] || [ "$$gnuc" -lt $(GCC_NEEDED) ]; then \
 	    echo "unda is compiled by GCC $(GCC_NEEDED) or later; $(CC) is $$($(CC) --version | head -n 1)." >&2; \
-	    echo '    apt-get install gcc-$(GCC_NEEDED), then CC=gcc-$(GCC_NEEDED) before pip or make' >&2; exit 1; \
+	    echo '    apt-get install gcc-$(GCC_NEEDED), then CC=gcc-$(GCC_NEEDED)' >&2; exit 1; \
 	fi; \
 	echo '$(COMPILED_AS)' > $@
 
