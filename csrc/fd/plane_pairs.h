@@ -11,11 +11,13 @@ struct fd_plane_materials {
     double *value[FD_MAX_MATERIAL][2];
 };
 
-/* Gains of a field in plane x from sources of these rates, [total y][total z], of nodes where known has the number. */
+/* Gains of a field in plane x from sources of these rates times scale, over scale, [total y][total z], of nodes where known
+ * has the number. */
 struct fd_gains {
     int64_t x;
-    uint32_t number;                    /* of the rates and planes, so far; 0: there were none */
-    double rates[FD_MAX_RATE], uniform; /* uniform: the gain that all nodes have that are alike */
+    uint32_t number; /* of the rates and planes, so far; 0: there were none */
+    double rates[FD_MAX_RATE], scale;
+    double uniform; /* the gain that all nodes have that are alike, scale included */
     double *gain;
     uint32_t *known;
 };
@@ -38,6 +40,9 @@ int64_t fd_source_plane(const struct fd *fd, int f, const struct fd_source *sour
 void fd_source_count(const struct fd *fd, int f, const struct fd_source *source, int64_t *count);
 void fd_source_each_material(const struct fd *fd, int f, const struct fd_source *source, int64_t x,
                              void (*take)(void *of, int64_t node, int64_t num), void *of);
+/* Whether a field's gain depends on a rate: each rate drives its field; a volume, and strains beside fixed sides, what bears
+ * them: pressure, or all normal stresses, of which each drives all where a fluid or a free side is. */
+bool fd_rate_drives(const struct fd *fd, int rate, int f);
 /* Whether materials are the same everywhere; whether a tap's nodes also all have one gain, which this is. */
 bool fd_is_uniform(const struct fd *fd);
 bool fd_is_alike(const struct fd *fd, const struct fd_tap *tap);

@@ -3,6 +3,7 @@
  * gains of a plane: each node's is computed once. Not here: sources (sources.c), planes of all (plane_pairs.c). */
 #include "../base/parallel.h"
 #include "plane_pairs.h"
+#include "staggered/staggered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,26 +134,52 @@ static double find_gain(const struct fd *fd, int f, int64_t x, int64_t y, int64_
     const int *half = fd->field[f].half;
     int64_t next_y = y + 1 < axis[1].total ? y + 1 : 0, next_z = z + 1 < axis[2].total ? z + 1 : 0;
     int free = fd_free_node(&axis[0], x) | fd_free_node(&axis[1], y) << 1 | fd_free_node(&axis[2], z) << 2;
-    fd_corners material = {{0}};
+    int unused = ~(half[0] | half[1] << 1 | half[2] << 2);
+    fd_corners material;
     for (int c = 0; c < 8; c++) {
         int64_t at = (c >> 1 & 1 ? next_y : y) * axis[2].total + (c >> 2 ? next_z : z);
-        for (int which = 0; which < fd->num_material && (c & ~(half[0] | half[1] << 1 | half[2] << 2)) == 0;
-             which++)
-            material[c][which] = fd->varies[which] ? m->value[which][c & 1][at] : fd->material_first[which];
+        for (int which = 0; which < fd->num_material; which++)
+            material[c][which] = c & unused          ? 0
+                                 : fd->varies[which] ? m->value[which][c & 1][at]
+                                                     : fd->material_first[which];
     }
     return fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, rates, free);
 }
 
-/* From now on gains of field f are those of these rates in plane x. */
+bool fd_rate_drives(const struct fd *fd, int rate, int f)
+{
+    bool stresses = fd->physics && fd->physics->stresses, normal = stresses && f >= 3 && f < 6;
+    if (rate < fd->num_field)
+        return rate == f || (normal && rate >= 3 && rate < 6);
+    return stresses ? normal : f == 0;
+}
+
+/* The rates that drive field f. If they are all 0 or the same number, 1 in its place, and that number is returned: sources
+ * of an array differ by it alone. */
+static double take_scale(const struct fd *fd, int f, const double *rates, double unit[FD_MAX_RATE])
+{
+    double scale = 0;
+    bool same = true;
+    for (int i = 0; i < FD_MAX_RATE; i++) {
+        unit[i] = fd_rate_drives(fd, i, f) ? rates[i] : 0;
+        scale = scale != 0 ? scale : unit[i];
+        same = same && (unit[i] == 0 || unit[i] == scale);
+    }
+    for (int i = 0; i < FD_MAX_RATE && same; i++)
+        unit[i] = unit[i] != 0;
+    return same && scale != 0 ? scale : 1;
+}
+
+/* From now on gains of field f are those of these rates in plane x: `scale` times those that are kept. */
 static void choose_rates(const struct fd *fd, int f, int64_t x, const double *rates, struct fd_gains *g)
 {
-    bool same = g->number > 0 && memcmp(g->rates, rates, sizeof g->rates) == 0;
-    if (same && g->x == x)
+    double unit[FD_MAX_RATE];
+    g->scale = take_scale(fd, f, rates, unit);
+    if (fd_is_uniform(fd))
+        g->uniform = fd_uniform_gain(fd, f, rates);
+    if (g->number > 0 && g->x == x && memcmp(g->rates, unit, sizeof unit) == 0)
         return;
-    if (!same) {
-        memcpy(g->rates, rates, sizeof g->rates);
-        g->uniform = fd_is_uniform(fd) ? fd_uniform_gain(fd, f, rates) : 0;
-    }
+    memcpy(g->rates, unit, sizeof unit);
     g->x = x;
     g->number++;
 }
@@ -195,6 +222,7 @@ CLONES static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *
         return 0;
     memcpy(along, r->weight[2], (size_t)r->num[2] * sizeof *along);
     choose_rates(fd, f, r->node[0][0], tap->rates, w->gains);
+    const double scale = alike ? 1 : w->gains->scale;
     for (int k = 0; k < POINT_WIDTH && alike; k++)
         room[k] = w->gains->uniform;
     for (int k = 1; k < POINT_WIDTH && is_run; k++)
@@ -204,7 +232,7 @@ CLONES static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *
         double line = r->weight[0][0] * r->weight[1][j], weight[POINT_WIDTH];
         const double *gain = alike ? room : row_gains(fd, f, r->node[1][j], r, is_run, w, room);
         for (int k = 0; k < POINT_WIDTH; k++)
-            weight[k] = line * along[k] / volume * gain[k];
+            weight[k] = line * along[k] / volume * (scale * gain[k]);
         for (int k = 0; k < r->num[2]; k++) {
             pair[num] = (struct fd_pair){row + r->node[2][k], weight[k]};
             num += weight[k] != 0; /* else the source does not drive this field there */

@@ -18,17 +18,11 @@ double fd_source_most(const void *source)
 
 /* ---- products of a source ---- */
 
-/* Each rate drives its field; a volume, and strains beside fixed sides, what bears them: pressure, or all
- * normal stresses, of which each drives all where a fluid or a free side is. */
 static bool drives(const struct fd *fd, const double *rates, int f)
 {
-    bool stresses = fd->physics && fd->physics->stresses, normal = stresses && f >= 3 && f < 6;
-    bool any = rates[f] != 0;
-    for (int i = 3; i < 6 && normal; i++)
-        any = any || rates[i] != 0;
-    int more = fd->scheme->num_rate_more + fd->scheme->num_rate_joined;
-    for (int i = 0; i < more && (stresses ? normal : f == 0); i++)
-        any = any || rates[fd->num_field + i] != 0;
+    bool any = false;
+    for (int i = 0; i < FD_MAX_RATE; i++)
+        any = any || (rates[i] != 0 && fd_rate_drives(fd, i, f));
     return any;
 }
 
