@@ -22,7 +22,7 @@ from .solver import Solver
 def each_point(sources: Sequence[Source]) -> tuple[np.ndarray, list[Source], np.ndarray]:
     """Return all places (n, 3) of sources, whose each is, and the factors of the rates there."""
     places, counts = [source.places() for source in sources], [len(source.shares()) for source in sources]
-    owners = [source for source, num in zip(sources, counts, strict=True) for _ in range(num)]
+    owners = [one for source, num in zip(sources, counts, strict=True) for one in [source] * num]
     return np.concatenate(places), owners, np.concatenate([source.shares() for source in sources])
 
 

@@ -56,10 +56,10 @@ class SimulationSources(SimulationBase):
         self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
         if sources:
             terms, parts = self._points.terms(sources)
-            known = {
-                key: self._stepping.amplitude(one) for key, one in {id(one): one for one in parts}.items()
-            }
-            added = [(one, known[id(one)]) for one in parts]
+            # One pair for each source, not for each point: 100,000 would set off the garbage collector.
+            distinct = dict(zip(map(id, parts), parts, strict=True))
+            pairs = {key: (one, self._stepping.amplitude(one)) for key, one in distinct.items()}
+            added = list(map(pairs.__getitem__, map(id, parts)))
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
         for one in sources:
