@@ -1,6 +1,6 @@
 /* source_plane.c: what a source adds to the nodes of a plane of x: products of weights along the axes (row.c), over
- * the volume of a cell, times a gain, which the medium and the source's rates give. Sources of the same rates share the
- * gains of a plane: each node's is computed once. Not here: sources (sources.c), planes of all (plane_pairs.c). */
+ * the volume of a cell, times a gain, which the medium and the source's rates give. Sources whose rates differ by a
+ * factor at most share the gains of a plane: each node's is computed once. Not here: sources (sources.c), planes of all (plane_pairs.c). */
 #include "../base/parallel.h"
 #include "plane_pairs.h"
 #include "staggered/staggered.h"

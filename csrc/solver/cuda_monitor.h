@@ -7,7 +7,7 @@
 
 struct monitor_args;
 
-/* Samples that are levels of the state which stay where they are (struct monitor, `keeps`): arrays that take the next
+/* Samples that are levels of the state which stay where they are (struct monitor, `level_bytes`): arrays that take the next
  * levels meanwhile, of the monitor; the samples, [num]. */
 struct monitor_levels {
     struct gpu_pool spare;
