@@ -56,7 +56,7 @@ def last_first(folder, i, together):
     if i + 1 < together:
         wait_for(os.path.join(folder, f"done_{i + 1}"))
     open(os.path.join(folder, f"done_{i}"), "w").close()
-    return i, os.getpid(), os.environ["OMP_NUM_THREADS"]
+    return i, os.getpid(), os.environ["OMP_NUM_THREADS"], os.environ.get("UNDA_DEVICE")
 
 
 def first_then_wait(folder, i):

@@ -137,7 +137,9 @@ def _pool_like(pool: ProcessPoolExecutor, num: int) -> ProcessPoolExecutor:
     return futures.ProcessPoolExecutor(num, pool._mp_context, pool._initializer, pool._initargs, **more)
 
 
-def places_of(executor: Executor | None, devices: str | Sequence[str], workers: int | None) -> list[str]:
+def places_of(
+    function: Callable[..., Any], executor: Executor | None, devices: str | Sequence[str], workers: int | None
+) -> list[str]:
     """Return the devices among which cases are distributed here; of workers elsewhere what each is told."""
     if executor is not None and not isinstance(executor, Executor):
         raise ArgumentError(
@@ -165,6 +167,11 @@ def places_of(executor: Executor | None, devices: str | Sequence[str], workers: 
             f"devices is {devices!r}, but the workers of {_name(executor)} do not know of each other: give "
             "each one device with CUDA_VISIBLE_DEVICES, and leave devices out"
         )
+    if places != ["cpu"] and not _takes_device(function):
+        raise ArgumentError(
+            f"devices is {devices!r}, but {_name_of(function)} has no parameter `device` that would say "
+            "which one a case is to use: add it and give it to the simulation, or leave devices out"
+        )
     return places
 
 
@@ -172,21 +179,25 @@ def _name(executor: Any) -> str:
     return type(executor).__name__
 
 
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__qualname__", None) or repr(function))
+
+
 @contextmanager
 def open_workers(
     executor: Executor | None, function: Callable[..., Any], places: list[str], num: int | None, num_case: int
 ) -> Iterator[Workers]:
     """Give the workers of a sweep; those of its own end with it, a user's executor is left open."""
-    told = _takes_device(function)
-    device = places[0] if told else None
+    device = places[0] if _takes_device(function) else None
     if executor is None and places == ["cpu"]:
         from multiprocessing import get_context
 
         _check_importable(function, "spawn")
         cores = len(os.sched_getaffinity(0))
         num = min(num or cores, num_case)
+        # a function without the parameter `device` has the CPU too
         with (
-            environment({"OMP_NUM_THREADS": str(max(1, cores // num))}),
+            environment({"OMP_NUM_THREADS": str(max(1, cores // num)), "UNDA_DEVICE": "cpu"}),
             futures.ProcessPoolExecutor(num, get_context("spawn"), initializer=_begin_process) as pool,
         ):
             yield Workers(pool, device)
@@ -236,7 +247,10 @@ def _in_turn(places: list[str]) -> Callable[..., Outcome]:
 
 
 def _takes_device(function: Callable[..., Any]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # of a built-in function Python may not know them
+        return False
     return any(p.name == "device" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 

@@ -164,9 +164,9 @@ def sweep(
     Parameters
     ----------
     function : callable
-        One run. If it has a parameter ``device``, it gets the device. On CPUs it must be defined at the
-        top level of a file (new processes import it); a script then calls `sweep` below
-        ``if __name__ == "__main__":``.
+        One run. If it has a parameter ``device``, it gets the device; where CUDA devices are named, it must
+        have one. On CPUs it must be defined at the top level of a file (new processes import it); a script
+        then calls `sweep` below ``if __name__ == "__main__":``.
     cases : iterable of dict
         Keywords of each call.
     devices : "all", "cpu" or sequence of str
@@ -208,7 +208,8 @@ def sweep(
     ------
     ArgumentError
         If a case is not a dict, a process cannot find the function, changes of the function or of a case
-        cannot be detected (see `cache_key`), or `workers` or `devices` do not fit the `executor`.
+        cannot be detected (see `cache_key`), `workers` or `devices` do not fit the `executor`, or the
+        function has no parameter for the devices named.
     KeyboardInterrupt
         After Ctrl-C; finished cases are in the cache.
 
@@ -320,7 +321,7 @@ def _prepare(
         if not isinstance(case, Mapping):
             raise ArgumentError(f"case {len(listed)} is {case!r}, expected a dict of keywords")
         listed.append(dict(case))
-    places = places_of(executor, devices, workers)
+    places = places_of(function, executor, devices, workers)
     progress = None if progress is None else flag("progress", progress)
     choice("store", store, STORES)
     if cache_key is not None and not isinstance(cache_key, str):

@@ -59,6 +59,7 @@ def test_as_many_processes_as_workers_work_at_once(tmp_path, monkeypatch, worker
     assert len(set(pids[:expected])) == len(set(pids)) == expected and os.getpid() not in pids
     threads = max(1, len(os.sched_getaffinity(0)) // expected)
     assert {r.value[2] for r in results} == {str(threads)}
+    assert {r.value[3] for r in results} == {"cpu"}  # `device="auto"` is the CPU there
 
 
 def test_on_devices_as_many_threads_as_workers_work_at_once():
@@ -144,6 +145,7 @@ def test_finished_cases_are_not_run_again(tmp_path):
         ({"workers": 0}, "workers is 0"),
         ({"devices": "tpu"}, "device is"),
         ({"devices": []}, "devices is"),
+        ({"devices": ["cuda:5"]}, "devices is .*cuda:5.*, but note has no parameter `device`"),
         ({"store": "yaml"}, "store is 'yaml'"),
         ({"cache_key": 3}, "cache_key is 3"),
         ({"progress": "no"}, "progress is 'no'"),
