@@ -45,9 +45,10 @@ def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any 
 
 
 def _only_plane(sim: Any) -> dict[str, float]:
-    grid = getattr(sim, "grid", None)
-    flat = [] if grid is None else [i for i, num in enumerate(grid.shape) if num == 1]
-    return {"xyz"[flat[0]]: grid.origin[flat[0]]} if len(flat) == 1 else {}
+    if not hasattr(sim, "grid"):
+        return {}
+    flat = [i for i, num in enumerate(sim.grid.shape) if num == 1]
+    return {"xyz"[flat[0]]: sim.grid.origin[flat[0]]} if len(flat) == 1 else {}
 
 
 def background_values(sim: Any, plane: Plane, given: Any) -> np.ndarray | None:
