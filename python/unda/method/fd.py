@@ -57,8 +57,7 @@ class FD(Simulation):
     boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; all "absorbing" if
         omitted. "free" (p, or the traction, is 0), "rigid"; elastic "fixed" (fluids slide), "symmetry";
-        Maxwell "pec", "pmc": walls at the outermost nodes. "periodic": the period is n times the spacing,
-        and points may stand anywhere in it.
+        Maxwell "pec", "pmc": walls at the outermost nodes. "periodic": over n spacings, points anywhere.
         "absorbing": a `CPML` of 10 nodes outside the grid (with `fmax`, scalar, up to 20); or a `CPML`,
         scalar also a `Damping`.
     fmax : float, optional
