@@ -12,7 +12,8 @@ unda_status fd_inside(const struct fd *fd, const double *x, const char *what, in
 {
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd->axis[a];
-        double place = (x[a] - axis->origin) / axis->h, last = (double)(axis->num - 1);
+        bool round = axis->side[0] == SIDE_PERIODIC && axis->num > 1; /* on to the first node's image */
+        double place = (x[a] - axis->origin) / axis->h, last = (double)(axis->num - !round);
         double low = axis->origin, high = low + last * axis->h;
         if (!(place >= -1e-6 && place <= last + 1e-6))
             FAIL(UNDA_ERR_ARG, "%s %lld: %c is %g m, expected %g to %g m: on the grid", what,

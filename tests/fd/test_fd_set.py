@@ -211,3 +211,20 @@ def test_a_function_may_return_one_array_again_and_again(monkeypatch):
     sim.set(p=plane)
     x, y, z = np.moveaxis(sim.coordinates, -1, 0)
     assert np.array_equal(sim.get("p"), x + 2 * y + 3 * z)
+
+
+@pytest.mark.parametrize("scheme", ["scalar", "staggered"])
+def test_a_function_need_not_depend_on_all_coordinates(scheme):
+    def state(wave, **fields):
+        sim = unda.FD(GRID, unda.Acoustic(rho=1.0, c=1.0), scheme=scheme, device="cpu")
+        sim.set(wave, **fields)
+        return sim.get("p")
+
+    x = np.arange(SHAPE[0])[:, None, None] * 1.0
+    values = np.broadcast_to(np.sin(x), SHAPE).astype(np.float32)
+    assert np.array_equal(state(None, p=lambda x, y, z: np.sin(x)), values)
+    names = ["p", "vx", "vy", "vz"]
+    assert np.array_equal(state(lambda x, y, z, t: {name: np.sin(x) for name in names}), values)
+    for wrong in (lambda x, y, z: np.sin(x)[:3], lambda x, y, z: np.sin(x[:, 0, 0])):  # twins
+        with pytest.raises(unda.ArgumentError, match="p has shape"):
+            state(None, p=wrong)

@@ -139,7 +139,7 @@ def test_a_time_function_for_single_numbers_is_called_number_by_number():
     ((10, 10, 9), "3 m"),
 ])  # fmt: skip
 def test_a_point_outside_the_grid_is_told_how_far(point, far):
-    sim = fd(medium=unda.Acoustic(rho=1.0, c=1.0))
+    sim = fd(medium=unda.Acoustic(rho=1.0, c=1.0), boundary={"*": "free"})
     for use in (
         lambda: sim.sample([point]),
         lambda: sim.add_receivers([point]),

@@ -49,6 +49,20 @@ def test_a_plane_is_refused_from_half_a_cell_beside_a_grid_on():
                 sim.plot_slice("p", **{axis: value})
 
 
+@pytest.mark.parametrize("axis", "xyz")
+def test_a_grid_in_two_dimensions_has_one_plane_which_needs_no_name(axis):
+    shape = [9 if other == axis else n for other, n in zip("xyz", (5, 6, 7), strict=True)]
+    flat = [1 if other == axis else n for other, n in zip("xyz", shape, strict=True)]
+    sim = unda.FD(unda.Grid(flat, 10.0, origin=(100.0, 20.0, -60.0)), ACOUSTIC, device="cpu")
+    sim.set(p=np.random.default_rng(1).random(flat))
+    place = dict(zip("xyz", sim.grid.origin, strict=True))[axis]
+    named = sim.plot_slice("p", **{axis: place}).images[0].get_array()
+    assert np.array_equal(sim.plot_slice("p").images[0].get_array(), named)
+    for several in (shape, [1, 1, 5]):  # twins: all planes, all planes through a line
+        with pytest.raises(unda.ArgumentError, match="one of x, y, z"):
+            unda.FD(unda.Grid(several, 10.0), ACOUSTIC, device="cpu").plot_slice("p")
+
+
 def test_panels_are_fields_by_planes_with_one_scale_a_field():
     sim = unda.FD(unda.Grid((5, 6, 7), 10.0), ACOUSTIC, scheme="staggered")
     sim.set(p=lambda x, y, z: x + 10 * y + 100 * z, vz=lambda x, y, z: 1e3 * (z - y) + 0 * x)

@@ -48,6 +48,8 @@ def grid_simulation(**options):
 
 
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1))
+SPHERE = unda.exact.mie_sphere(unda.Maxwell(eps=1.0, mu=1.0), radius=1.0, frequency=0.2)
+WAVE = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(1.0, 0.0, 0.0))
 TAKEN = {
     "points": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [[0.001, 0, 0.002]] * KM, [[1, 0, 2]]),
     "nested": (lambda q: unda.Grid((5, 5, 5), 1.0).locate(q), [(1 * U.m, 20 * U.dm, 3)], [[1, 2, 3]]),
@@ -126,6 +128,11 @@ TAKEN = {
         [(100 * U.cm, 0 * U.m, 0 * U.m), (2 * U.m, 2 * U.m, 2 * U.m)], [1, 2],
     ),
     "samples": (lambda q: grid_simulation(sample_dt=q).config["sample_dt"], 100 * U.us, 1e-4),
+    "step": (lambda q: unda.step(q)([1.0, 3.0]), 2 * U.s, [0.5, 1.0]),
+    "taper": (lambda q: unda.chirp(1.0, 2.0, q).to_config()["taper"], 500 * MS, 0.05),
+    "places": (lambda q: SPHERE.fields(q, 0.0, 0.0)["ez"], 2 * U.km, SPHERE.fields(2000.0, 0.0, 0.0)["ez"]),
+    "times": (lambda q: WAVE(q, 0.0, 0.0, 200 * MS)["p"], 10 * U.cm, WAVE(0.1, 0.0, 0.0, 0.2)["p"]),
+    "angle": (lambda q: SPHERE.bistatic(q, 90 * U.deg), 180 * U.deg, SPHERE.bistatic(np.pi, np.pi / 2)),
     "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
 }  # fmt: skip
 

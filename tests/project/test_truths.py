@@ -20,3 +20,18 @@ def test_the_size_of_every_struct_that_kernels_take_is_asserted():
         structs += re.findall(r"^struct (\w+_args) \{", text, re.MULTILINE)
         asserted += re.findall(r"^SIZE_IS\((\w+_args), \d+\);", text, re.MULTILINE)
     assert len(structs) > 10 and sorted(structs) == sorted(asserted)
+
+
+def lost(text):
+    """Return the lines of a page that MyST takes for comments: outside of code, those that begin with %."""
+    return [
+        line
+        for line in re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M).splitlines()
+        if line[:1] == "%"
+    ]
+
+
+def test_no_line_of_a_page_is_lost_as_a_comment():
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    assert len(pages) > 20 and not [line for page in pages for line in lost(page.read_text())]
+    assert lost("returns 15\n% of sound\n```\n% code\n```\n") == ["% of sound"]  # twin

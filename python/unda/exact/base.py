@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import of_type
+from .._units import plain
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import Source
@@ -107,8 +108,11 @@ class ExactSolution:
 
 
 def together(**values: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
-    """Return values as arrays, and the shape to which they broadcast; raise if they do not."""
-    arrays = [np.asarray(one, dtype=np.float64) for one in values.values()]
+    """Return x, y, z [m] and t [s] as arrays, and the shape to which they broadcast; raise if they do not."""
+    arrays = [
+        np.asarray(plain(name, one, "s" if name == "t" else "m"), dtype=np.float64)
+        for name, one in values.items()
+    ]
     try:
         return arrays, np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:

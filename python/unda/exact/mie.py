@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._check import number, unit_vector, vector
+from .._units import plain
 from ..errors import ArgumentError
 from ..problem.medium import Maxwell
 from .base import Array, Complex, together
@@ -190,13 +191,14 @@ class mie_sphere:
         >>> round(float(mie.bistatic(np.pi, 0.0)) / np.pi, 2)  # backscattered by a large sphere
         1.0
         """
-        angle = np.asarray(theta, dtype=np.float64)
+        angle = np.asarray(plain("theta", theta, "rad"), dtype=np.float64)
+        around = np.asarray(plain("phi", phi, "rad"), dtype=np.float64)
         s1, s2 = np.zeros((2, *angle.shape), dtype=np.complex128)
         for n, (pi_n, tau_n) in enumerate(angular(np.cos(angle), len(self._a)), start=1):
             weight, a, b = (2 * n + 1) / (n * (n + 1)), self._a[n - 1], self._b[n - 1]
             s1 = s1 + weight * (a * pi_n + b * tau_n)  # Bohren & Huffman 4.74
             s2 = s2 + weight * (a * tau_n + b * pi_n)
-        cosine, sine = np.cos(phi), np.sin(phi)
+        cosine, sine = np.cos(around), np.sin(around)
         power = np.abs(s2) ** 2 * cosine**2 + np.abs(s1) ** 2 * sine**2
         return np.asarray(4.0 * np.pi / self._k**2 * power)
 

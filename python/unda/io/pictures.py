@@ -53,7 +53,7 @@ class Pictures:
             What receivers can record; of several each is a row of panels.
         x, y, z : float or sequence of float
             One of them: where the plane is [m]. On a grid the plane of nodes nearest to it. Several planes
-            are columns of panels.
+            are columns of panels. A grid in two dimensions needs none.
         ax : matplotlib axes, or an array of them, optional
         num : int
             Pixels an axis; on a grid each node is one.
@@ -168,7 +168,8 @@ class Pictures:
         field : str
             What receivers can record.
         x, y, z : float
-            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it.
+            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it; one in two
+            dimensions needs none.
         until, steps
             How far to run, as for `run`.
         every : int, optional

@@ -32,8 +32,8 @@ class Plane(NamedTuple):
 
 
 def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any = 200) -> Plane:
-    """Return the plane whose coordinate is not None, or raise if field or plane are none."""
-    given = {name: value for name, value in coordinates.items() if value is not None}
+    """Return the plane whose coordinate is not None, else that of a grid in two dimensions; or raise."""
+    given = {name: value for name, value in coordinates.items() if value is not None} or _only_plane(sim)
     if len(given) != 1 or not isinstance(field, str) or field not in sim._points.traces:
         raise ArgumentError(
             f"field is {field!r}, plane {given}; expected one of {list(sim._points.traces)} and one of "
@@ -42,6 +42,13 @@ def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any 
     ((normal, value),) = given.items()
     plane: Plane = sim._plane(field, "xyz".index(normal), number(normal, value, "m"), num)
     return plane
+
+
+def _only_plane(sim: Any) -> dict[str, float]:
+    if not hasattr(sim, "grid"):
+        return {}
+    flat = [i for i, num in enumerate(sim.grid.shape) if num == 1]
+    return {"xyz"[flat[0]]: sim.grid.origin[flat[0]]} if len(flat) == 1 else {}
 
 
 def background_values(sim: Any, plane: Plane, given: Any) -> np.ndarray | None:

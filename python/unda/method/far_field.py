@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import field_names, number, unit_vector, vector
+from .._units import plain
 from ..errors import ArgumentError
 from ..exact.plane_maxwell import transverse
 from ..problem.incident import ALLOWED, PlaneWave, two_corners
@@ -182,7 +183,7 @@ class FarField:
             if one.shape != (len(self.points),):
                 raise ArgumentError(f"{name} has shape {one.shape}; expected ({len(self.points)},)")
             values.append(one)
-        d = np.asarray(directions, dtype=np.float64)
+        d = np.asarray(plain("directions", directions, ""), dtype=np.float64)
         if d.ndim == 0 or d.shape[-1] != 3:
             raise ArgumentError(f"directions have shape {d.shape}; expected (.., 3)")
         length = np.linalg.norm(d, axis=-1, keepdims=True)
@@ -233,7 +234,10 @@ class FarField:
                 f"the wave has nothing at {self.frequency:g} Hz, the frequency of the far field"
             )
         fields = {name: rec.spectrum(name, self.frequency) / incident for name in rec.fields}
-        theta, phi = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
+        theta, phi = np.broadcast_arrays(
+            np.asarray(plain("theta", theta, "rad"), np.float64),
+            np.asarray(plain("phi", phi, "rad"), np.float64),
+        )
         along = np.array(unit_vector("direction", wave.direction))
         across = transverse(wave.polarization, along)
         around = np.multiply.outer(np.cos(phi), across) + np.multiply.outer(

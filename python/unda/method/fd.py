@@ -27,7 +27,7 @@ from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
 from .fd_options import fd_options
-from .fd_sides import SIDES
+from .fd_sides import SIDES, reach
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
@@ -57,7 +57,7 @@ class FD(Simulation):
     boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; all "absorbing" if
         omitted. "free" (p, or the traction, is 0), "rigid"; elastic "fixed" (fluids slide), "symmetry";
-        Maxwell "pec", "pmc": walls at the outermost nodes. "periodic": the period is n times the spacing.
+        Maxwell "pec", "pmc": walls at the outermost nodes. "periodic": over n spacings, points anywhere.
         "absorbing": a `CPML` of 10 nodes outside the grid (with `fmax`, scalar, up to 20); or a `CPML`,
         scalar also a `Damping`.
     fmax : float, optional
@@ -601,7 +601,7 @@ class FD(Simulation):
             raise ArgumentError(
                 f"boundary is {boundary!r}, which is upright; expected zmin, zmax, top or bottom"
             )
-        return flat_heights(self.grid, side, xy)
+        return flat_heights(self.grid, reach(self.grid, self._sides), side, xy)
 
     def _blown_up(self, message: str) -> UnstableError:
         return grid_blowup.unstable(self, message)

@@ -10,12 +10,17 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._core import lib
 from ..errors import ArgumentError
 from ..problem.boundary import by_name, no_condition
 from ..problem.grid import SIDES, Grid
 from ..problem.layer import CPML, Damping
 from .fd_scheme import Scalar
+
+Array = NDArray[np.int64]
 
 
 def conditions(
@@ -75,6 +80,16 @@ def flat_axes(grid: Grid, sides: Mapping[str, Any]) -> str:
     ends = zip("xyz", grid.shape, SIDES[::2], SIDES[1::2], strict=True)
     words = {name for name, side in sides.items() if isinstance(side, str)}
     return "".join(axis for axis, num, low, high in ends if num == 1 and {low, high} <= words)
+
+
+def reach(grid: Grid, sides: Mapping[str, Any]) -> Array:
+    """Return how many cells points may be away from the first node along each axis, shape (3,).
+
+    Between the outermost nodes; a periodic axis goes on to the first node's next image.
+    """
+    periodic = [isinstance(sides[name], str) and sides[name] == "periodic" for name in SIDES[::2]]
+    num = np.array(grid.shape)
+    return np.where(np.array(periodic) & (num > 1), num, num - 1)
 
 
 def in_dimensions(solution: Any, flat: str) -> Any:

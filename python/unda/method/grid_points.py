@@ -15,12 +15,12 @@ from .. import _core
 from .._check import field_names
 from .._ranks import Ranks
 from ..errors import ArgumentError
-from ..problem.grid import Grid
+from ..problem.grid import HAIR, Grid
 from ..problem.medium import Medium
 from ..problem.source import Source
 from .channels import Channels, single_names
 from .fd_scheme import Scalar
-from .fd_sides import flat_axes, in_dimensions
+from .fd_sides import flat_axes, in_dimensions, reach
 from .grid_material import GridMaterial
 from .points import Points, each_point
 
@@ -50,14 +50,20 @@ class GridPoints(Points):
         if isinstance(points, (list, tuple)) and len(points) == 0:
             points = np.empty((0, 3))
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True, unit="m")
-        for i in np.flatnonzero(~self._grid.contains(array))[:1]:
+        cells, last = self._grid.locate(array), reach(self._grid, self._sides)
+        end = np.add(self._grid.lower, last * self._grid.spacing)
+        for i in np.flatnonzero(((cells < -HAIR) | (cells > last + HAIR)).any(axis=1))[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
-            far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, self._grid.upper))
+            far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, end))
             raise ArgumentError(
                 f"{what} {i} at ({place}) m lies outside the grid, {far:.4g} m "
-                f"from it; expected points from {self._grid.lower} to {self._grid.upper} m"
+                f"from it; expected points from {self._grid.lower} to {tuple(end.tolist())} m"
             )
         return array
+
+    def _nodes(self, points: np.ndarray) -> np.ndarray:
+        """Return the indices (n, 3) of the nearest nodes."""
+        return np.asarray(np.rint(self._grid.locate(points)).astype(int) % self._grid.shape)
 
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""
@@ -71,7 +77,7 @@ class GridPoints(Points):
         """See `Points`."""
         points, owners, shares = each_point(sources)
         places = self._inside(points, "source")
-        index = np.rint(self._grid.locate(places)).astype(int)
+        index = self._nodes(places)
         nodes = np.ravel_multi_index(tuple(index.T), self._grid.shape).tolist()
         rates: list[list[float]] = []
         for source in sources:  # the points of an array have the same
@@ -91,7 +97,7 @@ class GridPoints(Points):
 
     def at_points(self, placed: dict[str, Any]) -> np.ndarray:
         """See `Points`; of the nearest node."""
-        index = np.rint(self._grid.locate(placed["points"])).astype(int)
+        index = self._nodes(placed["points"])
         made = np.empty((len(index), len(self.medium.parameters)))
         for i in np.unique(index[:, 0]).tolist():
             at = index[:, 0] == i

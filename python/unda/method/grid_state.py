@@ -98,7 +98,7 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
     anything = []
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
-        given = plain(name, call_at(name, value, place), _unit(sim, name))
+        given = _spread(plain(name, call_at(name, value, place), _unit(sim, name)), place)
         made = np.array(node_values(name, given, place, sim.dtype))  # f may return the same array again
         anything.append(bool(np.any(given)))
         return made
@@ -106,6 +106,15 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
     found = _by_chunk(sim, name, part, called=True)
     _refuse_lost(sim, name, found, lambda: any(anything))
     return found
+
+
+def _spread(given: Any, place: list[np.ndarray]) -> Any:
+    """Return what a function gave on all nodes, also along axes on which it does not depend."""
+    shape = np.broadcast_shapes(*(x.shape for x in place))
+    fits = np.ndim(given) == len(shape) and all(
+        n in (1, m) for n, m in zip(np.shape(given), shape, strict=True)
+    )
+    return np.broadcast_to(given, shape) if fits else given
 
 
 def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callable[[], Any]) -> None:
@@ -127,6 +136,6 @@ def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[
         found = call_at("exact", exact, place, when)
         if not isinstance(found, Mapping) or field not in found:
             raise ArgumentError(f"the exact solution gave no {field}")
-        return np.array(node_values(field, found[field], place, sim.dtype))
+        return np.array(node_values(field, _spread(found[field], place), place, sim.dtype))
 
     return _by_chunk(sim, name, part, called=True)

@@ -122,10 +122,14 @@ def on_grid(sim: Any) -> list[str]:
         axis for i, axis in enumerate("xyz") if grid.shape[i] == 1 and sim._sides[SIDES[2 * i]] == "periodic"
     ]
 
+    def node(a: int, number: float) -> int:
+        round_again = sim._sides[SIDES[2 * a]] == "periodic"
+        return int(number % grid.shape[a] if round_again else np.clip(number, 0, grid.shape[a] - 1))
+
     def fluid(points: np.ndarray) -> np.ndarray:
         found = np.zeros(len(points), bool)
         for i, place in enumerate(grid.locate(points[:_MOST])):
-            ranges = (sorted({int(np.floor(x)), int(np.ceil(x))}) for x in place)
+            ranges = (sorted({node(a, np.floor(x)), node(a, np.ceil(x))}) for a, x in enumerate(place))
             nodes = [np.ravel_multi_index(one, grid.shape) for one in product(*ranges)]
             found[i] = all(sim._material.is_fluid(int(n)) for n in nodes)
         return found

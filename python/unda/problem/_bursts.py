@@ -164,9 +164,9 @@ class Chirp(Burst):
             "f0": number("f0", f0, "Hz", positive=True), "f1": number("f1", f1, "Hz", positive=True),
             "duration": number("duration", duration, "s", positive=True),
         }  # fmt: skip
-        given["taper"] = 0.1 * duration if taper is None else number("taper", taper, "s")
-        if not 0.0 <= given["taper"] <= 0.5 * duration:
-            raise ArgumentError(f"taper is {taper} s; expected 0 to {0.5 * duration:g} s, half the duration")
+        given["taper"] = 0.1 * given["duration"] if taper is None else number("taper", taper, "s")
+        if not 0.0 <= given["taper"] <= (most := 0.5 * given["duration"]):
+            raise ArgumentError(f"taper is {given['taper']:g} s; expected 0 to {most:g} s, half the duration")
         given["t0"] = number("t0", t0, "s")
         super().__init__(**given, order=order)
         self._parameters = given

@@ -56,8 +56,8 @@ class Array(Source):
     ------
     ArgumentError
         If an array is of another shape or not finite, the direction is zero, or f cannot be called. From
-        `add_source`: of a medium that such sources do not drive; of `SEM`, if f is a plain callable and there
-        are delays, or if forces stand in a fluid.
+        `add_source`: of a medium that such sources do not drive; of `SEM`, if volumes have a plain callable
+        and delays, or if forces stand in a fluid.
 
     See Also
     --------

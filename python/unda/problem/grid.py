@@ -21,7 +21,7 @@ from ..errors import ArgumentError
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 _CHUNK = 2**20  # nodes that Python processes at a time
-_HAIR = 1e-6  # tolerance, in cells, for points on a side, which rounding may move
+HAIR = 1e-6  # tolerance, in cells, for points on a side, which rounding may move
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -86,7 +86,7 @@ class Grid:
         for axis, (low, high, h) in enumerate(zip(self.lower, self.upper, self.spacing, strict=True)):
             if not np.isfinite(high):
                 raise ArgumentError(f"axis {axis} goes from {low} to {high} m; expected finite coordinates")
-            least = float(np.spacing(max(abs(low), abs(high)))) / _HAIR
+            least = float(np.spacing(max(abs(low), abs(high)))) / HAIR
             if self.shape[axis] > 1 and h < least:
                 raise ArgumentError(
                     f"spacing[{axis}] is {h} m on an axis from {low} to {high} m; expected at least "
@@ -196,7 +196,7 @@ class Grid:
         """
         index = self.locate(points)
         last = np.array(self.shape) - 1
-        return np.all((index >= -_HAIR) & (index <= last + _HAIR), axis=1)
+        return np.all((index >= -HAIR) & (index <= last + HAIR), axis=1)
 
     def blocks(self, num_node: int = 2**18) -> Iterator[Block]:
         """Cut the nodes into blocks that follow each other in the order of arrays.

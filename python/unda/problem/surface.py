@@ -70,15 +70,16 @@ def heights(mesh: Any, name: str, xy: Array) -> Array:
     return highest
 
 
-def flat_heights(grid: Any, side: str, xy: Array) -> Array:
-    """Return z (n,) [m] of side zmin or zmax of a grid; raise if a point lies beside the grid."""
-    lower, upper, slack = (np.array(one) for one in (grid.lower, grid.upper, grid.spacing))
+def flat_heights(grid: Any, cells: Array, side: str, xy: Array) -> Array:
+    """Return z (n,) [m] of side zmin or zmax of a grid; raise where a point is beyond these cells (3,)."""
+    lower, slack = np.array(grid.lower), np.array(grid.spacing)
+    upper = lower + cells * slack
     beside = np.abs(xy - 0.5 * (lower + upper)[:2]) > (0.5 * (upper - lower) + _EDGE * slack)[:2]
     for x, y in xy[beside.any(axis=1)][:1]:
         raise ArgumentError(
             f"({x:g}, {y:g}) m lies beside the grid, which has x, y from {lower[:2]} to {upper[:2]} m"
         )
-    return np.full(len(xy), (lower if side == "zmin" else upper)[2])
+    return np.full(len(xy), (grid.lower if side == "zmin" else grid.upper)[2])
 
 
 def _triangles(mesh: Any, cell: Array, face: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .._check import number
 from ._bursts import Chirp, ToneBurst
 from ._pulses import Gaussian, Ricker, Sampled, SmoothBump
 from ._timebase import TimeFunction, Wrapped
@@ -234,8 +235,8 @@ def step(rise: float, t0: float = 0.0) -> TimeFunction:
     >>> f(0.0), round(f(0.1), 12), f(1.0)
     (0.0, 0.5, 1.0)
     """
-    bump = SmoothBump(rise, t0)
-    return (1.0 / rise) * bump.integral
+    rise = number("rise", rise, "s", positive=True)
+    return (1.0 / rise) * SmoothBump(rise, t0).integral
 
 
 def sampled(t: ArrayLike, s: ArrayLike, unit: str | None = None) -> TimeFunction:
