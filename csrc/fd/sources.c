@@ -6,10 +6,13 @@
 #include "plane_pairs.h"
 #include "staggered/staggered.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BATCH = 512 };
+/* Sources of a batch; so many one thread takes, while the others still spin. */
+enum { MAX_BATCH = 512, FEW_SOURCES = 200 };
 
 double fd_source_most(const void *source)
 {
@@ -26,7 +29,7 @@ static bool drives(const struct fd *fd, const double *rates, int f)
     return any;
 }
 
-/* Some sources at once, so that engines are asked for the materials of many nodes together. */
+/* Some sources at once: threads share them, and engines are asked for the materials of many nodes together. */
 struct batch {
     int64_t num;
     const double *places;
@@ -91,10 +94,20 @@ static unda_status new_source(const struct fd *fd, const struct batch *b, int64_
     int64_t taps = first[FD_MAX_FIELD] * (int64_t)sizeof *source->tap;
     TRY(array_try(&source, 1, (int64_t)sizeof *source + taps, "source"));
     memcpy(source->first, first, sizeof first);
-    for (int f = 0; f < fd->num_field; f++)
-        list_taps(fd, b, i, f, source->tap + first[f]);
     *out = source;
     return UNDA_OK;
+}
+
+/* The rows of field f; those of fields before it have been made where some source drives these. */
+static unda_status make_rows(unda_solver *s, const struct batch *b, int f, const bool *made)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct fd_product *like[3] = {NULL};
+    for (int a = 0; a < 3; a++)
+        for (int g = 0; g < f && !like[a]; g++)
+            if (made[g] && fd_rows_alike(fd, f, g, a))
+                like[a] = product_of(fd, b, 0, g, 0);
+    return fd_rows(s, f, b->num, b->places, like, product_of(fd, b, 0, f, 0));
 }
 
 /* Sources `first` and so on of those that are given. */
@@ -103,6 +116,8 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
 {
     const struct fd *fd = fd_tables(s);
     int num_rate = fd->num_field + fd->scheme->num_rate_more;
+    int32_t threads = parallel_few(s->options.threads);
+    bool made[FD_MAX_FIELD] = {false};
     b->places = given->places + 3 * first;
     for (int64_t i = 0; i < b->num; i++) {
         const double *rates = given->rates + (first + i) * num_rate;
@@ -114,14 +129,19 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
         }
     }
     for (int f = 0; f < fd->num_field; f++) {
-        bool any = false;
-        for (int64_t i = 0; i < b->num && !any; i++)
-            any = drives(fd, b->rates[i], f);
-        if (any)
-            TRY(fd_rows(s, f, b->num, b->places, product_of(fd, b, 0, f, 0)));
+        for (int64_t i = 0; i < b->num && !made[f]; i++)
+            made[f] = drives(fd, b->rates[i], f);
+        if (made[f])
+            TRY(make_rows(s, b, f, made));
     }
     for (int64_t i = 0; i < b->num; i++)
         TRY(new_source(fd, b, i, &out[first + i]));
+#pragma omp parallel for schedule(static) num_threads(threads) if (b->num > FEW_SOURCES)
+    for (int64_t i = 0; i < b->num; i++) {
+        struct fd_source *source = out[first + i];
+        for (int f = 0; f < fd->num_field; f++)
+            list_taps(fd, b, i, f, source->tap + source->first[f]);
+    }
     return UNDA_OK;
 }
 
