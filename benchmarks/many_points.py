@@ -1,8 +1,8 @@
 """Time adding many sources and receivers at random points that are no nodes, and the first step.
 
 ``python benchmarks/many_points.py -o benchmarks/results/epyc_many_points.json``; on the CPU. Seconds of the
-processor count all threads; those of the calling thread are what the clock would say if nothing else were computed, at
-least if ``OMP_WAIT_POLICY=passive``, since it shares each loop with the others.
+processor count all threads; those of the calling thread are what the clock would say if nothing else were
+computed, with ``OMP_WAIT_POLICY=passive``, since it shares each loop with the others.
 """
 
 from __future__ import annotations
