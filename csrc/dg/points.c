@@ -6,16 +6,31 @@
  * (python/unda/problem/timefunction.py), buffers of samples (solver/receiver.c). */
 #include "method.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- rows ---- */
 
-/* The rows of places in elements: numbers of the elements, values of the basis functions there and, where
- * num_weight is 4, their derivatives along x, y, z. */
+/* So many one thread takes, while the others still spin. */
+enum { FEW_POINTS = 100 };
+
+/* Row i: values of the basis functions at a place and, where num_weight is 4, their derivatives along x, y, z. */
+static unda_status fill_row(const unda_solver *s, struct dg_rows *rows, int64_t i, const double *place)
+{
+    const struct space *space = &dg_tables(s)->space;
+    int64_t elem = rows->elem[i];
+    double *weight = rows->weight + i * rows->num_weight * space->num_node;
+    TRY(mesh_check_point(space->mesh, space->order[elem], place));
+    space_basis(space, elem, place, weight, rows->num_weight > 1 ? weight + space->num_node : NULL);
+    return UNDA_OK;
+}
+
+/* Room for the rows of places in elements, and numbers of these. */
 static unda_status rows_new(const unda_solver *s, struct dg_rows *rows, int64_t num, const int64_t *elem,
-                            const double *place, int num_weight)
+                            int num_weight)
 {
     const struct space *space = &dg_tables(s)->space;
     rows->num = num;
@@ -23,14 +38,22 @@ static unda_status rows_new(const unda_solver *s, struct dg_rows *rows, int64_t 
     TRY(array_own(&rows->owned, &rows->elem, num, sizeof *rows->elem, "elements of points"));
     TRY(array_own(&rows->owned, &rows->weight, num * num_weight * space->num_node, sizeof *rows->weight,
                   "weights of points"));
-    for (int64_t i = 0; i < num; i++) {
-        double *weight = rows->weight + i * num_weight * space->num_node;
-        TRY(mesh_check_point(space->mesh, elem[i], place + 3 * i));
+    for (int64_t i = 0; i < num; i++)
         rows->elem[i] = space->place[elem[i]];
-        space_basis(space, rows->elem[i], place + 3 * i, weight,
-                    num_weight > 1 ? weight + space->num_node : NULL);
-    }
     return UNDA_OK;
+}
+
+/* Threads keep errors for themselves: the first row that has one is made again. */
+static unda_status fill_rows(const unda_solver *s, struct dg_rows *rows, const double *places)
+{
+    int64_t bad = rows->num;
+    int32_t threads = parallel_few(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min                                 \
+                                                                         : bad) if (rows->num > FEW_POINTS)
+    for (int64_t i = 0; i < rows->num; i++)
+        if (fill_row(s, rows, i, places + 3 * i) != UNDA_OK && i < bad)
+            bad = i;
+    return bad == rows->num ? UNDA_OK : fill_row(s, rows, bad, places + 3 * bad);
 }
 
 void dg_rows_free(void *owner)
@@ -80,27 +103,43 @@ unda_status dg_check_source(int64_t num_elem, int num_field, const unda_source *
 static unda_status new_source(const unda_solver *s, void **out, const unda_source *given, int64_t first,
                               int64_t num_cell)
 {
-    const struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field;
+    int64_t num_field = dg_tables(s)->physics->num_field;
     struct dg_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
     *out = source;
-    TRY(rows_new(s, &source->rows, num_cell, given->elem + first, given->places + 3 * first, 1));
+    TRY(rows_new(s, &source->rows, num_cell, given->elem + first, 1));
     TRY(array_own(&source->rows.owned, &source->rates, num_cell * num_field, sizeof(double), "source"));
     memcpy(source->rates, given->rates + first * num_field, sizeof(double) * (size_t)(num_cell * num_field));
-    for (int64_t i = 0; i < num_cell; i++)
-        project(dg, source->rows.elem[i], source->rows.weight + i * dg->space.num_node);
     return UNDA_OK;
 }
 
+static unda_status fill_source(const unda_solver *s, struct dg_source *source, const double *places)
+{
+    const struct dg *dg = dg_tables(s);
+    for (int64_t i = 0; i < source->rows.num; i++) {
+        TRY(fill_row(s, &source->rows, i, places + 3 * i));
+        project(dg, source->rows.elem[i], source->rows.weight + i * dg->space.num_node);
+    }
+    return UNDA_OK;
+}
+
+/* Threads keep errors for themselves: the first source that has one is taken again. */
 unda_status dg_sources_new(unda_solver *s, void **out, const unda_source *given)
 {
+    int64_t num = given->first ? given->num_source : 1, bad = num;
+    int32_t threads = parallel_few(s->options.threads);
     TRY(dg_check_source(dg_tables(s)->space.num_owned, dg_tables(s)->physics->num_field, given));
     if (!given->first)
-        return new_source(s, out, given, 0, given->num_cell);
-    for (int64_t i = 0; i < given->num_source; i++)
+        TRY(new_source(s, out, given, 0, given->num_cell));
+    for (int64_t i = 0; given->first && i < num; i++)
         TRY(new_source(s, &out[i], given, given->first[i], given->first[i + 1] - given->first[i]));
-    return UNDA_OK;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad) if (num > FEW_POINTS)
+    for (int64_t i = 0; i < num; i++)
+        if (fill_source(s, out[i], given->places + 3 * (given->first ? given->first[i] : 0)) != UNDA_OK &&
+            i < bad)
+            bad = i;
+    return bad == num ? UNDA_OK
+                      : fill_source(s, out[bad], given->places + 3 * (given->first ? given->first[bad] : 0));
 }
 
 /* ---- parts by element ---- */
@@ -215,7 +254,8 @@ unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *r
     for (int i = 0; i < NUM_BUF; i++)
         TRY(array_own(&p->rows.owned, &p->integrals[i], receivers_num_cell(r) * p->num_integral,
                       sizeof(double), "integrals"));
-    TRY(rows_new(s, &p->rows, receivers_num_cell(r), r->elem, r->points, num_weight));
+    TRY(rows_new(s, &p->rows, receivers_num_cell(r), r->elem, num_weight));
+    TRY(fill_rows(s, &p->rows, r->points));
     for (int64_t i = 0; r->first && i < p->rows.num * num_weight * num_node; i++)
         p->rows.weight[i] *= r->weights[i / (num_weight * num_node)];
     return UNDA_OK;

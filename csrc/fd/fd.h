@@ -368,8 +368,11 @@ struct fd_product {
     double weight[3][POINT_WIDTH]; /* 0 where there is no node */
 };
 /* Rows of field f at points [num][3], as sums of products: row [fd_num_part][num], first of the field itself,
- * then of others beside sides. */
-unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_product *row);
+ * then of others beside sides. like[axis]: rows of a field whose lines along the axis are alike, or NULL. */
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points,
+                    const struct fd_product *const like[3], struct fd_product *row);
+/* Nodes and weights of fields f and g along axis a are the same, at points that are far from broken sides. */
+bool fd_rows_alike(const struct fd *fd, int f, int g, int a);
 int fd_num_part(const struct fd *fd);
 /* Nodes one after the other along z. */
 struct fd_run {

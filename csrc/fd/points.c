@@ -98,7 +98,8 @@ static unda_status fill_nodes(const unda_solver *s, struct fd_nodes *n, int64_t 
 static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_receivers *r, int32_t column,
                                struct fd_product *row)
 {
-    TRY(fd_rows(s, r->fields[column], r->num_point, r->points, row));
+    const struct fd_product *const none[3] = {NULL};
+    TRY(fd_rows(s, r->fields[column], r->num_point, r->points, none, row));
     p->nodes[column].field = r->fields[column];
     p->nodes[column].column = column;
     TRY(fill_nodes(s, &p->nodes[column], r->num_point, row, &p->owned));

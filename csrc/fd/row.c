@@ -303,15 +303,20 @@ int fd_num_part(const struct fd *fd)
     return fd->physics && fd->physics->slope ? FD_MAX_PART : 1;
 }
 
-/* row: [part], `num` apart. */
-static void point_row(const struct fd *fd, int f, const double *x, int64_t num, struct fd_product *row)
+/* row: [part], `num` apart. like: see fd_rows; those of this point. */
+static void point_row(const struct fd *fd, int f, const double *x, int64_t num,
+                      const struct fd_product *const like[3], struct fd_product *row)
 {
     double slopes[3][2];
     bool near = is_near(fd, f, x);
     row->field = f;
     for (int a = 0; a < 3; a++) {
         struct line line = {row->node[a], row->weight[a], {0}, true, near};
-        line_of(fd, f, a, x[a], 0, &line);
+        if (like[a] && !near) {
+            memcpy(line.node, like[a]->node[a], sizeof row->node[a]);
+            memcpy(line.weight, like[a]->weight[a], sizeof row->weight[a]);
+        } else
+            line_of(fd, f, a, x[a], 0, &line);
         memcpy(slopes[a], line.slope, sizeof line.slope);
     }
     for (int part = 1; part < fd_num_part(fd); part++) {
@@ -387,15 +392,28 @@ static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *
 /* So many one thread takes, while the others still spin. */
 enum { FEW_POINTS = 200 };
 
-unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_product *row)
+bool fd_rows_alike(const struct fd *fd, int f, int g, int a)
+{
+    const struct fd_field *one = &fd->field[f], *other = &fd->field[g];
+    return one->half[a] == other->half[a] && one->sign[a][0] == other->sign[a][0] &&
+           one->sign[a][1] == other->sign[a][1] &&
+           memcmp(one->broken, other->broken, sizeof one->broken) == 0;
+}
+
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points,
+                    const struct fd_product *const like[3], struct fd_product *row)
 {
     const struct fd *fd = fd_tables(s);
     bool joined = false;
     int32_t threads = parallel_few(s->options.threads);
     double share[4];
 #pragma omp parallel for schedule(static) num_threads(threads) if (num > FEW_POINTS)
-    for (int64_t i = 0; i < num; i++)
-        point_row(fd, f, points + 3 * i, num, &row[i]);
+    for (int64_t i = 0; i < num; i++) {
+        const struct fd_product *here[3];
+        for (int a = 0; a < 3; a++)
+            here[a] = like[a] ? like[a] + i : NULL;
+        point_row(fd, f, points + 3 * i, num, here, &row[i]);
+    }
     for (int64_t i = num; i < fd_num_part(fd) * num && !joined; i++)
         joined = row[i].field >= 0;
     if (!joined)

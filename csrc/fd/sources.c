@@ -6,10 +6,13 @@
 #include "plane_pairs.h"
 #include "staggered/staggered.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BATCH = 512 };
+/* Sources of a batch; so many one thread takes, while the others still spin. */
+enum { MAX_BATCH = 512, FEW_SOURCES = 200 };
 
 double fd_source_most(const void *source)
 {
@@ -26,12 +29,14 @@ static bool drives(const struct fd *fd, const double *rates, int f)
     return any;
 }
 
-/* Some sources at once, so that engines are asked for the materials of many nodes together. */
+/* Some sources at once: threads share them, and engines are asked for the materials of many nodes together. */
 struct batch {
     int64_t num;
     const double *places;
     double (*rates)[FD_MAX_RATE];
-    struct fd_product *row; /* [field][part][source] */
+    struct fd_product *row;  /* [field][part][source] */
+    bool made[FD_MAX_FIELD]; /* some source drives the field: its rows have been made */
+    bool *joined;            /* [source]: it has further parts, beside a side */
 };
 
 static struct fd_product *product_of(const struct fd *fd, const struct batch *b, int64_t i, int f, int part)
@@ -56,17 +61,27 @@ static void fill_tap(const struct fd *fd, const struct fd_product *product, cons
     }
 }
 
+static bool is_joined(const struct fd *fd, const struct batch *b, int64_t i)
+{
+    int num_part = fd_num_part(fd);
+    for (int from = 0; from < fd->num_field; from++)
+        for (int n = 1; n < num_part && b->rates[i][from] != 0; n++)
+            if (product_of(fd, b, i, from, n)->field >= 0)
+                return true;
+    return false;
+}
+
 /* Lists in `tap`, unless that is NULL, what drives field f; returns how many there are. */
 static int32_t list_taps(const struct fd *fd, const struct batch *b, int64_t i, int f, struct fd_tap *tap)
 {
     const double *rates = b->rates[i];
     int32_t num = 0;
-    if (drives(fd, rates, f)) {
+    if (b->made[f] && drives(fd, rates, f)) {
         if (tap)
             fill_tap(fd, product_of(fd, b, i, f, 0), rates, tap);
         num++;
     }
-    for (int from = 0; from < fd->num_field; from++)
+    for (int from = 0; from < fd->num_field && b->joined[i]; from++)
         for (int n = 1; n < fd_num_part(fd) && rates[from] != 0; n++) {
             const struct fd_product *part = product_of(fd, b, i, from, n);
             double joined[FD_MAX_RATE] = {0};
@@ -91,10 +106,20 @@ static unda_status new_source(const struct fd *fd, const struct batch *b, int64_
     int64_t taps = first[FD_MAX_FIELD] * (int64_t)sizeof *source->tap;
     TRY(array_try(&source, 1, (int64_t)sizeof *source + taps, "source"));
     memcpy(source->first, first, sizeof first);
-    for (int f = 0; f < fd->num_field; f++)
-        list_taps(fd, b, i, f, source->tap + first[f]);
     *out = source;
     return UNDA_OK;
+}
+
+/* The rows of field f; those of fields before it have been made where some source drives these. */
+static unda_status make_rows(unda_solver *s, const struct batch *b, int f)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct fd_product *like[3] = {NULL};
+    for (int a = 0; a < 3; a++)
+        for (int g = 0; g < f && !like[a]; g++)
+            if (b->made[g] && fd_rows_alike(fd, f, g, a))
+                like[a] = product_of(fd, b, 0, g, 0);
+    return fd_rows(s, f, b->num, b->places, like, product_of(fd, b, 0, f, 0));
 }
 
 /* Sources `first` and so on of those that are given. */
@@ -103,6 +128,7 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
 {
     const struct fd *fd = fd_tables(s);
     int num_rate = fd->num_field + fd->scheme->num_rate_more;
+    int32_t threads = parallel_few(s->options.threads);
     b->places = given->places + 3 * first;
     for (int64_t i = 0; i < b->num; i++) {
         const double *rates = given->rates + (first + i) * num_rate;
@@ -114,14 +140,22 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
         }
     }
     for (int f = 0; f < fd->num_field; f++) {
-        bool any = false;
-        for (int64_t i = 0; i < b->num && !any; i++)
-            any = drives(fd, b->rates[i], f);
-        if (any)
-            TRY(fd_rows(s, f, b->num, b->places, product_of(fd, b, 0, f, 0)));
+        b->made[f] = false;
+        for (int64_t i = 0; i < b->num && !b->made[f]; i++)
+            b->made[f] = drives(fd, b->rates[i], f);
+        if (b->made[f])
+            TRY(make_rows(s, b, f));
     }
-    for (int64_t i = 0; i < b->num; i++)
+    for (int64_t i = 0; i < b->num; i++) {
+        b->joined[i] = is_joined(fd, b, i);
         TRY(new_source(fd, b, i, &out[first + i]));
+    }
+#pragma omp parallel for schedule(static) num_threads(threads) if (b->num > FEW_SOURCES)
+    for (int64_t i = 0; i < b->num; i++) {
+        struct fd_source *source = out[first + i];
+        for (int f = 0; f < fd->num_field; f++)
+            list_taps(fd, b, i, f, source->tap + source->first[f]);
+    }
     return UNDA_OK;
 }
 
@@ -291,6 +325,7 @@ unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
     int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
     SCRATCH double(*rates)[FD_MAX_RATE] = NULL;
     SCRATCH struct fd_product *row = NULL;
+    SCRATCH bool *joined = NULL;
     if (given->node)
         return new_nodes(s, out, given);
     if (given->num_cell != num)
@@ -299,8 +334,10 @@ unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
     TRY(fd_need_material(s));
     TRY(array_try(&rates, room, sizeof *rates, "sources"));
     TRY(array_try(&row, room * fd->num_field * fd_num_part(fd), sizeof *row, "sources"));
+    TRY(array_try(&joined, room, sizeof *joined, "sources"));
     for (int64_t i = 0; i < num; i += room) {
-        struct batch b = {num - i < room ? num - i : room, NULL, rates, row};
+        struct batch b = {
+            .num = num - i < room ? num - i : room, .rates = rates, .row = row, .joined = joined};
         TRY(take_batch(s, &b, out, given, i));
     }
     return check_sources(s, out, given);

@@ -23,11 +23,12 @@ struct locator {
     struct box *boxes[MAX_LEVEL]; /* [level][box]; level 0 holds elements */
 };
 
+/* Comparisons, which take an instruction where fmin and fmax, for the sake of NaN, are calls. */
 static void box_add(struct box *box, const double *lower, const double *upper)
 {
     for (int i = 0; i < 3; i++) {
-        box->lower[i] = fmin(box->lower[i], lower[i]);
-        box->upper[i] = fmax(box->upper[i], upper[i]);
+        box->lower[i] = lower[i] < box->lower[i] ? lower[i] : box->lower[i];
+        box->upper[i] = upper[i] > box->upper[i] ? upper[i] : box->upper[i];
     }
 }
 

@@ -5,6 +5,8 @@
 #include "hexahedron.h"
 #include "vector.h"
 
+#include "../base/parallel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,10 +82,11 @@ static int by_element(const void *a, const void *b)
 
 /* The position in the first cell determines that in all others; the first stays first, the others are sorted
  * by the user's numbers. A small cell may contain several images of one point. */
-static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, struct holders *all)
+static unda_status find(const unda_mesh *mesh, int64_t elem, unsigned support, const double *x,
+                        struct holders *all)
 {
     int64_t begin = all->count;
-    struct holder one = {.place = mesh->place[elem], .support = support_of(mesh, elem, x)};
+    struct holder one = {.place = mesh->place[elem], .support = support};
     memcpy(one.x, x, sizeof one.x);
     TRY(holders_add(all, &one));
     for (int64_t i = begin; i < all->count; i++)
@@ -160,17 +163,37 @@ static void weigh(const unda_mesh *mesh, int degree, struct holder *list, int64_
         list[i].weight /= sum;
 }
 
+/* The support of each point in its first cell, which takes the most time. */
+struct supporting {
+    const unda_mesh *mesh;
+    const double *points;
+    const int64_t *elem;
+    unsigned *support;
+};
+
+static void support_part(void *user, int64_t begin, int64_t end)
+{
+    const struct supporting *p = user;
+    for (int64_t i = begin; i < end; i++)
+        p->support[i] = p->elem[i] < 0 ? 0 : support_of(p->mesh, p->elem[i], p->points + 3 * i);
+}
+
 static unda_status share(const unda_mesh *mesh, const unda_shared *shared, int64_t *first,
                          struct holders *all)
 {
+    enum { NANOSECONDS = 500 }; /* a point */
     SCRATCH int64_t *elem = NULL;
+    SCRATCH unsigned *support = NULL;
     TRY(array_try(&elem, shared->num_point, sizeof *elem, "cells of points"));
+    TRY(array_try(&support, shared->num_point, sizeof *support, "cells of points"));
     TRY(unda_mesh_locate(mesh, shared->num_point, shared->points, elem, NULL));
+    parallel_parts(parallel_parts_worth(shared->num_point, NANOSECONDS), shared->num_point, support_part,
+                   &(struct supporting){mesh, shared->points, elem, support});
     for (int64_t i = 0; i < shared->num_point; i++) {
         first[i] = all->count;
         if (elem[i] < 0)
             continue;
-        TRY(find(mesh, elem[i], shared->points + 3 * i, all));
+        TRY(find(mesh, elem[i], support[i], shared->points + 3 * i, all));
         weigh(mesh, shared->degree, all->list + first[i], all->count - first[i]);
     }
     first[shared->num_point] = all->count;

@@ -1,6 +1,6 @@
 /* cpu.h: the CPU engine's tables, and the functions that are compiled for each precision.
  * Next: blocks.c, order.c (order of a step, threads), cpu_step.c (nodes), cpu_solid.c, cpu_fluid.c (forces of
- * elements), cpu.c (the rest of the engine). */
+ * elements), sources_cpu.c, cpu.c (the rest of the engine). */
 #ifndef UNDA_SEM_CPU_H
 #define UNDA_SEM_CPU_H
 
@@ -117,6 +117,8 @@ unda_status sem_cpu_run(unda_solver *s, int64_t num_step);
 unda_status sem_cpu_accelerate(unda_solver *s, int64_t time);
 unda_status sem_cpu_stiffness(unda_solver *s, int kind, const void *u, void *force);
 unda_status sem_cpu_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
+/* sources_cpu.c: of a region; in memory of the owner. */
+unda_status sem_cpu_list_sources(unda_solver *s, int kind, void **owner);
 /* view.c */
 unda_status sem_cpu_view(unda_solver *s, int32_t field, unda_view *view, int64_t *row);
 /* exchange_cpu.c */

@@ -10,21 +10,22 @@
  * and volume are transposes of each other. */
 #include "method.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
-static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t elem, const double *x,
-                             double share)
+/* So many one thread takes, while the others still spin. */
+enum { FEW_POINTS = 100 };
+
+static unda_status fill_place(const unda_solver *s, struct sem_place *p)
 {
     const struct sem *sem = sem_tables(s);
     int num = sem->space.num_node;
-    TRY(mesh_check_point(sem->space.mesh, elem, x));
+    TRY(mesh_check_point(sem->space.mesh, sem->space.order[p->elem], p->x));
     double room[4 * MAX_NODE], *weight = p->weight ? p->weight : room;
-    p->elem = sem->space.place[elem];
-    p->share = share;
-    memcpy(p->x, x, sizeof p->x);
     if (p->weight || sem->material_nodes > 1)
-        space_basis(&sem->space, p->elem, x, weight, weight + num);
+        space_basis(&sem->space, p->elem, p->x, weight, weight + num);
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {0};
     for (int n = 0; n < (sem->material_nodes > 1 ? num : 1); n++) {
         double m[3];
@@ -50,10 +51,27 @@ static unda_status places_new(const unda_solver *s, struct sem_places *places, i
         TRY(array_own(&places->owned, &weight, num * num_weight, sizeof *weight, "weights of points"));
     places->num = num;
     for (int64_t i = 0; i < num; i++) {
-        places->place[i].weight = keep ? weight + i * num_weight : NULL;
-        TRY(place_new(s, &places->place[i], elem[i], x + 3 * i, share ? share[i] : 1));
+        struct sem_place *p = &places->place[i];
+        p->weight = keep ? weight + i * num_weight : NULL;
+        p->elem = sem_tables(s)->space.place[elem[i]];
+        p->share = share ? share[i] : 1;
+        memcpy(p->x, x + 3 * i, sizeof p->x);
     }
     return UNDA_OK;
+}
+
+/* Threads keep errors for themselves: the first place that has one is filled again. */
+static unda_status fill_places(const unda_solver *s, const struct sem_places *places)
+{
+    int64_t bad = places->num;
+    int32_t threads = parallel_few(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(threads)                                               \
+    reduction(min                                                                                            \
+              : bad) if (places->num > FEW_POINTS)
+    for (int64_t i = 0; i < places->num; i++)
+        if (fill_place(s, &places->place[i]) != UNDA_OK && i < bad)
+            bad = i;
+    return bad == places->num ? UNDA_OK : fill_place(s, &places->place[bad]);
 }
 
 void sem_places_free(void *owner)
@@ -111,11 +129,17 @@ unda_status sem_sources_new(unda_solver *s, void **out, const unda_source *given
 {
     TRY(check_elem(s, "unda_source", given->num_cell, given->elem));
     TRY(check_rates(s, given));
+    int64_t num = given->first ? given->num_source : 1, bad = num;
+    int32_t threads = parallel_few(s->options.threads);
     if (!given->first)
-        return new_source(s, out, given, 0, given->num_cell);
-    for (int64_t i = 0; i < given->num_source; i++)
+        TRY(new_source(s, out, given, 0, given->num_cell));
+    for (int64_t i = 0; given->first && i < num; i++)
         TRY(new_source(s, &out[i], given, given->first[i], given->first[i + 1] - given->first[i]));
-    return UNDA_OK;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad) if (num > FEW_POINTS)
+    for (int64_t i = 0; i < num; i++)
+        if (fill_places(s, out[i]) != UNDA_OK && i < bad) /* they stand first in a source */
+            bad = i;
+    return bad == num ? UNDA_OK : fill_places(s, out[bad]);
 }
 
 int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
@@ -132,15 +156,18 @@ int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, in
     const double *weight = p->weight ? p->weight : room;
     if (!p->weight)
         space_basis(&sem->space, p->elem, p->x, room, room + num);
-    for (int n = 0; n < num; n++)
-        for (int i = 0; i < dim; i++) {
-            at[n * dim + i] = (int64_t)node[n] * dim + i;
-            double sum = dim == 1 ? -rates[9] * weight[n] : rates[i] * weight[n];
+    for (int i = 0; i < dim; i++) {
+        double force = dim == 3 ? rates[i] : -rates[9], slope[3];
+        for (int j = 0; j < 3; j++)
+            slope[j] = dim == 3 ? rates[3 + pair[i][j]] : -rates[j] / p->moduli[0];
+        for (int n = 0; n < num; n++) {
+            double sum = force * weight[n];
             for (int j = 0; j < 3; j++)
-                sum +=
-                    (dim == 3 ? rates[3 + pair[i][j]] : -rates[j] / p->moduli[0]) * weight[(1 + j) * num + n];
+                sum += slope[j] * weight[(1 + j) * num + n];
+            at[n * dim + i] = (int64_t)node[n] * dim + i;
             value[n * dim + i] = sum;
         }
+    }
     return (int64_t)num * dim;
 }
 
@@ -167,8 +194,9 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
         p->first[i] = r->first ? r->first[i] : i;
     TRY(array_own(&p->places.owned, &p->field, r->num_field, sizeof *p->field, "receiver fields"));
     memcpy(p->field, r->fields, sizeof *p->field * (size_t)r->num_field);
-    return places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL,
-                      true);
+    TRY(places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL,
+                   true));
+    return fill_places(s, &p->places);
 }
 
 /* Weights of the gradient of a level: c[k][i] of d/dx_k of unknown i. */

@@ -64,6 +64,54 @@ def test_nothing_leaks_where_weights_are_split_from_c(order, varies, cfl, monkey
         assert Run("scalar", order, "float32", varies=True, cfl=cfl).leak() > 2.0**-24
 
 
+@pytest.mark.parametrize(
+    "name, order, cfl",
+    [
+        ("P", 8, 0.5),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [("S", 4, 0.9), ("S", 16, 0.15), ("acoustic", 8, 0.05), ("P", 16, 0.05)]
+        ),
+    ],
+)
+def test_what_leaks_in_float32_is_what_the_steps_round(name, order, cfl, monkeypatch):
+    """At most 6.6 sqrt(N) 2^-24 of the peak, N the steps in which a pulse with a mean is in the box.
+
+    A step rounds each value, by 2^-24 / sqrt(3) of it at most, rms. An error of a field becomes two waves,
+    each with half of its energy in the other field: of both fields, followed along the wave, N variances
+    add up, and those of the line as well. Four standard deviations are 4 sqrt(2 N / 3) 2^-24, and a free side
+    doubles a wave. The column is periodic across, where all nodes of a plane round alike, the worst case. A
+    line that grows by 1e-4 in a period leaks more.
+    """
+    wave, half, n, width = WAVES[name], order // 2, 20, 10
+    speed, low = wave.speed, half + 4
+    grid, leaks = unda.Grid((2, 2, n + 2 * low + 1), H), []
+    line, period = total_field.IncidentLine, width * H / speed
+    values = line.__call__
+    for growth in (0.0, 1e-4 / period):
+        sim = unda.FD(
+            grid, wave.medium, scheme="staggered", order=order, dtype="float32", device="cpu", cfl=cfl,
+            boundary={"zmin": "free", "zmax": "free", "*": "periodic"},
+        )  # fmt: skip
+        ends = ((-1, -1, low * H), (H + 1, H + 1, (low + n) * H))
+        pulse = unda.gaussian(1.0 / period, t0=0.0)
+        with monkeypatch.context() as patch:
+            patch.setattr(line, "__call__", lambda self, t, g=growth: (1 + g * t[:, None]) * values(self, t))
+            sim.add_source(unda.PlaneWave((0, 0, 1), wave.polarization, pulse, kind=wave.kind, box=ends))
+            sim.set(t=low * H / speed - 1.8 * period - (1.5 * order + 5) * H / speed)
+            outside, peak = {}, {}
+            for _ in range(12):
+                sim.step(int((4 * period + (n + 1.5 * order) * H / speed) / sim.dt / 12))
+                for field in sim.fields:
+                    place = np.arange(grid.shape[2]) + sim._scheme.offset(field)[2]
+                    inside, column = (place >= low) & (place <= low + n), np.abs(sim.get(field)[0, 0])
+                    outside[field[0]] = max(outside.get(field[0], 0.0), column[~inside].max())
+                    peak[field[0]] = max(peak.get(field[0], 0.0), column[inside].max())
+        leaks.append(max(outside[kind] / peak[kind] for kind in outside))
+    bound = 6.6 * np.sqrt((n + 2 * width) * H / speed / sim.dt) * 2.0**-24
+    assert 0 < leaks[0] < bound < leaks[1]
+
+
 @pytest.mark.slow
 def test_little_leaks_of_small_steps_and_high_orders():
     """Of order 16 with steps of a third of the largest, in float32: 1e-6, as otherwise."""
