@@ -1,0 +1,114 @@
+"""Time what monitors and displacements add to a step of DG in launches of many steps.
+
+About a thousand cells, a source and 100 receivers; six nodes in the shortest wavelength of the source, monitors of
+the first field sampled as they are by default. ``python benchmarks/resident.py -o FILE``, on a CUDA device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import unda
+from unda.commands.measuring import heading
+from unda.limits import device_limits
+
+MEDIA = {
+    "acoustic": unda.Acoustic(rho=1000.0, c=1500.0),
+    "elastic": unda.Elastic(rho=2000.0, vp=3000.0, vs=1700.0),
+    "maxwell": unda.Maxwell(eps=1.0, mu=1.0),
+}
+SPEED = {"acoustic": 1500.0, "elastic": 1700.0, "maxwell": 1.0}
+SIZE, BRICKS, PER_WAVELENGTH = (1200.0, 1200.0, 1000.0), (6, 6, 5), 6
+CALLS = 512, 2560  # steps of a call; a step takes the difference
+#: What a step has besides: kind and frequencies of monitors; fields that receivers record.
+MONITORS = [("max",)], [("rms",)], [("dft", 1)], [("dft", 4)], [("max",), ("dft", 1)]
+
+
+def made(physics: str, degree: int, integrator: str, most: int) -> tuple[Any, unda.Signal]:
+    """Return a simulation of 1,080 cells and the signal of its source."""
+    mesh = unda.box_mesh((0, 0, 0), SIZE, BRICKS, perturb=0.1, seed=1)
+    sim = unda.DG(
+        mesh, MEDIA[physics], degree=degree, integrator=integrator, device="cuda", kernel="fused",
+        kernel_options={"resident": most},
+    )  # fmt: skip
+    pulse = unda.ricker(SPEED[physics] * (degree + 1) / 200.0 / PER_WAVELENGTH / 2.5)
+    place = (501.0, 502.0, 503.0)
+    if physics == "maxwell":
+        sim.add_source(unda.CurrentDipole(place, pulse, direction=(1, 2, 3)))
+    else:
+        sim.add_source(unda.VolumeInjection(place, pulse))
+    return sim, pulse
+
+
+def step_time(sim: Any, repeats: int = 5) -> float:
+    """Return the microseconds of a step: the least of differences between calls."""
+    took: dict[int, list[float]] = {num: [] for num in CALLS}
+    sim.step(CALLS[0])
+    for _ in range(repeats):
+        for num in CALLS:
+            begin = time.perf_counter()
+            sim.step(num)
+            took[num].append(time.perf_counter() - begin)
+    few, many = (min(took[num]) for num in CALLS)
+    return 1e6 * (many - few) / (CALLS[1] - CALLS[0])
+
+
+def runs(physics: str, degree: int, integrator: str, most: int) -> list[dict[str, Any]]:
+    """Time a problem without anything, with monitors, with displacements."""
+    found: list[dict[str, Any]] = []
+
+    def add(sim: Any, what: str, every: int | None) -> None:
+        step = step_time(sim)
+        alone = next((one["us"] for one in found if one["with"] == "v"), step)
+        found.append(
+            {"physics": physics, "degree": degree, "integrator": integrator, "cells": sim.mesh.num_elem,
+             "resident": most, "with": what, "every": every, "us": round(step, 3),
+             "percent": round(100 * step / alone - 100, 1)}
+        )  # fmt: skip
+        print(found[-1], flush=True)
+
+    at = np.random.default_rng(1).random((100, 3)) * 0.8 * np.array(SIZE) + 0.1 * np.array(SIZE)
+    fields = {"maxwell": ["ex", "ey", "ez"]}.get(physics, ["vx", "vy", "vz"])
+    for recorded in [fields] + ([["ux", "uy", "uz"]] if physics != "maxwell" else []):
+        sim, pulse = made(physics, degree, integrator, most)
+        with sim:
+            sim.add_receivers(at, recorded)
+            add(sim, "v" if recorded == fields else "u", None)
+            for kinds in MONITORS if recorded == fields else ():
+                monitors = []
+                for kind, *num in kinds:
+                    more = {"frequencies": pulse.fmax / 2.5 * (1 + np.arange(*num) / 4)} if num else {}
+                    monitors += [sim.add_monitor(sim.fields[0], kind, **more)]
+                name = " and ".join("".join(map(str, one)) for one in kinds)
+                add(sim, name, min(one.every for one in monitors))
+                sim.clear_monitors()
+            if recorded == fields:
+                add(sim, "v again", None)
+    return found
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--physics", nargs="*", default=list(MEDIA))
+    parser.add_argument("--integrators", nargs="*", default=["ab3", "lsrk4"])
+    parser.add_argument("--degrees", nargs="*", type=int, default=[3])
+    parser.add_argument("--resident", type=int, default=256, help="most steps of a launch; 1: stage by stage")
+    parser.add_argument("-o", "--output", type=Path, default=Path("resident.json"))
+    args = parser.parse_args()
+    warnings.simplefilter("ignore", unda.AccuracyWarning)
+    head = {"benchmark": "resident", **heading("cuda", device_limits("cuda"), None)}
+    head["unit"] = f"us: microseconds of a step, from calls of {CALLS[0]} and {CALLS[1]} steps"
+    cases = [(p, n, i) for p in args.physics for n in args.degrees for i in args.integrators]
+    found = [run for case in cases for run in runs(*case, args.resident)]
+    args.output.write_text(json.dumps(head | {"runs": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
