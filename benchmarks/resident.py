@@ -1,7 +1,8 @@
 """Time what monitors and displacements add to a step of DG in launches of many steps.
 
-About a thousand cells, a source and 100 receivers; six nodes in the shortest wavelength of the source, monitors of
-the first field sampled as they are by default. ``python benchmarks/resident.py -o FILE``, on a CUDA device.
+About a thousand cells, a source and 100 receivers; six nodes in the shortest wavelength of the source,
+monitors of the first field sampled as they are by default, and one of each step.
+``python benchmarks/resident.py -o FILE``, on a CUDA device.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ MEDIA = {
 SPEED = {"acoustic": 1500.0, "elastic": 1700.0, "maxwell": 1.0}
 SIZE, BRICKS, PER_WAVELENGTH = (1200.0, 1200.0, 1000.0), (6, 6, 5), 6
 CALLS = 512, 2560  # steps of a call; a step takes the difference
-#: What a step has besides: kind and frequencies of monitors; fields that receivers record.
-MONITORS = [("max",)], [("rms",)], [("dft", 1)], [("dft", 4)], [("max",), ("dft", 1)]
+#: What a step has besides: kinds of monitors, frequencies, steps from sample to sample.
+MONITORS = (
+    [("max", 0, None)], [("rms", 0, None)], [("dft", 1, None)], [("dft", 4, None)],
+    [("max", 0, None), ("dft", 1, None)], [("max", 0, 1)],
+)  # fmt: skip
 
 
-def made(physics: str, degree: int, integrator: str, most: int) -> tuple[Any, unda.Signal]:
+def made(physics: str, degree: int, integrator: str, most: int) -> tuple[Any, Any]:
     """Return a simulation of 1,080 cells and the signal of its source."""
     mesh = unda.box_mesh((0, 0, 0), SIZE, BRICKS, perturb=0.1, seed=1)
     sim = unda.DG(
@@ -38,7 +42,7 @@ def made(physics: str, degree: int, integrator: str, most: int) -> tuple[Any, un
         kernel_options={"resident": most},
     )  # fmt: skip
     pulse = unda.ricker(SPEED[physics] * (degree + 1) / 200.0 / PER_WAVELENGTH / 2.5)
-    place = (501.0, 502.0, 503.0)
+    place = tuple(0.41 * np.array(SIZE))
     if physics == "maxwell":
         sim.add_source(unda.CurrentDipole(place, pulse, direction=(1, 2, 3)))
     else:
@@ -82,10 +86,10 @@ def runs(physics: str, degree: int, integrator: str, most: int) -> list[dict[str
             add(sim, "v" if recorded == fields else "u", None)
             for kinds in MONITORS if recorded == fields else ():
                 monitors = []
-                for kind, *num in kinds:
-                    more = {"frequencies": pulse.fmax / 2.5 * (1 + np.arange(*num) / 4)} if num else {}
-                    monitors += [sim.add_monitor(sim.fields[0], kind, **more)]
-                name = " and ".join("".join(map(str, one)) for one in kinds)
+                for kind, num, every in kinds:
+                    more = {"frequencies": pulse.fmax / 2.5 * (1 + np.arange(num) / 4)} if num else {}
+                    monitors += [sim.add_monitor(sim.fields[0], kind, every=every, **more)]
+                name = " and ".join(f"{kind}{num or ''}" for kind, num, _ in kinds)
                 add(sim, name, min(one.every for one in monitors))
                 sim.clear_monitors()
             if recorded == fields:
