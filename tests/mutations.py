@@ -522,7 +522,6 @@ MUTATIONS = [
     ("cuda/dg/resident.cu", "wait = given.sample_every;", "wait = 1;"),
     ("csrc/dg/resident_monitor.c", "llabs(m->first - s->monitors[0]->first)", "0"),
     ("csrc/dg/resident_monitor.c", "m->every / every * reals;", "reals;"),
-    ("csrc/dg/resident_monitor.c", "(step - wait(s, every)) / every * reals", "(step - 1) / every * reals"),
     ("csrc/dg/resident_monitor.c", "rows += (gpu_ptr)(8 * piece->num_row);", ";"),
     ("cuda/layout/elements.h", "+ 32 * field", "+ field"),
     ("cuda/layout/elements.h", "elem / 32 * np * NODE", "elem / 32 * NODE"),
