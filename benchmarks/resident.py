@@ -34,7 +34,7 @@ MONITORS = (
 )  # fmt: skip
 
 
-def made(physics: str, degree: int, integrator: str, most: int) -> tuple[Any, Any]:
+def made(physics: str, degree: int, integrator: Any, most: int) -> tuple[Any, Any]:
     """Return a simulation of 1,080 cells and the signal of its source."""
     mesh = unda.box_mesh((0, 0, 0), SIZE, BRICKS, perturb=0.1, seed=1)
     sim = unda.DG(
