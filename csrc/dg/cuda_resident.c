@@ -21,7 +21,8 @@ enum {
     HISTORY_BYTES =
         64
         << 20, /* states of elements with receivers after each step of a launch, and of those with monitors */
-    NUM_FRAME = 9, /* of any physics, at most (cuda/physics) */
+    MOST_STATE = 65535, /* of receivers that integrate: a row of blocks each */
+    NUM_FRAME = 9,      /* of any physics, at most (cuda/physics) */
 };
 
 /* ---- plan ---- */
@@ -375,7 +376,8 @@ static unda_status prepare(unda_solver *s)
     r->num_step = r->most_step < s->max_step ? r->most_step : s->max_step;
     r->num_level = t->num_place > 0 ? dg_tables(s)->integration.kind->num_stage : 1;
     while (r->num_step > 1 &&
-           history_bytes(s, r->num_step) + resident_sample_bytes(s, r->num_step) > HISTORY_BYTES)
+           (history_bytes(s, r->num_step) + resident_sample_bytes(s, r->num_step) > HISTORY_BYTES ||
+            r->num_step * r->num_level > MOST_STATE))
         r->num_step /= 2;
     TRY(resident_sample_reserve(s, r->num_step));
     int64_t integrals = 8 * r->num_step * t->num_place;
