@@ -18,9 +18,8 @@ enum {
     /* Of 16 bytes that a block sends in a stage. With more it was measured to be less than 1.3 times as fast as one
      * stage a launch, and is not used unless the option asks for it. */
     MOST_PACKET = 2950,
-    HISTORY_BYTES =
-        64
-        << 20, /* states of elements with receivers after each step of a launch, and of those with monitors */
+    /* States of elements with receivers after each step of a launch, and of those with monitors. */
+    HISTORY_BYTES = 64 << 20,
     MOST_STATE = 65535, /* of receivers that integrate: a row of blocks each */
     NUM_FRAME = 9,      /* of any physics, at most (cuda/physics) */
 };
