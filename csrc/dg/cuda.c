@@ -117,6 +117,7 @@ static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
     TRY(gpu_kernel_get(&t->traces, t->state_module, "traces", 0));
     TRY(gpu_kernel_get(&t->record, t->state_module, "record", 0));
     TRY(gpu_kernel_get(&t->integrate, t->state_module, "integrate", 0));
+    TRY(gpu_kernel_get(&t->integrate_stages, t->state_module, "integrate_stages", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->state_module, "find_bad", 0));
     TRY(gpu_kernel_get(&t->advance, t->state_module, "advance", 0));
     s->compile_seconds += clock_seconds() - begin;
@@ -356,8 +357,9 @@ static unda_status run(unda_solver *s, int64_t num_step)
             TRY(resident_run(s, end - s->step, &time));
             continue;
         }
-        if (!wants_graph(s) || end - s->step < GRAPH_STEPS) {
+        if (!wants_graph(s) || monitors_until(s, end - s->step) < GRAPH_STEPS) {
             TRY(integration_step(s, &dg_tables(s)->integration, &time));
+            TRY(dg_cuda_monitors_take(s));
             continue;
         }
         struct gpu_graph *graph;
@@ -368,6 +370,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         TRY(gpu_graph_launch(graph, t->stream));
         s->step += GRAPH_STEPS;
         t->base_step = s->step;
+        TRY(dg_cuda_monitors_take(s));
     }
     TRY(gpu_sync(t->stream));
     return points_fetch(s);

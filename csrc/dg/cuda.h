@@ -16,13 +16,21 @@ struct batch {
     struct gpu_graph *graph;
 };
 
+/* What such launches keep for monitors (resident_monitor.c): in memory of a call. */
+struct resident_samples {
+    gpu_ptr slot;  /* [elem]: its number among the elements that have a monitor, or -1 */
+    gpu_ptr rows;  /* [monitor][row]: those numbers of the rows of each monitor */
+    gpu_ptr state; /* [num]: states of num_slot elements */
+    int64_t num, num_slot;
+};
+
 /* Many steps in one launch (cuda_resident.c). */
 struct resident {
     int most_step; /* of a launch; below 2: not used */
     bool asked;    /* by the option */
     struct plan plan;
     struct gpu_module *module; /* NULL: not yet compiled */
-    bool incident;             /* it knows incident waves */
+    bool incident, sampled;    /* it knows incident waves; monitors */
     struct gpu_kernel kernel;
     int64_t num_block;
     struct gpu_pool pool;
@@ -31,7 +39,9 @@ struct resident {
     gpu_ptr source_range, incident_range;
     gpu_ptr
         history; /* room: the states of num_slot elements of num_step steps, as dg_resident_args has them */
-    gpu_ptr integral; /* room: [step][place], integrals over time after each step */
+    /* room: [step][place], integrals over time after each step; [stage of any step][place], what they are integrals of */
+    gpu_ptr integral, value;
+    struct resident_samples samples;
     int64_t num_step;
     int32_t num_slot;  /* elements with receivers */
     int32_t num_level; /* states that are kept of a step: of each stage where receivers integrate over time */
@@ -66,8 +76,8 @@ struct dg_cuda {
     struct gpu_event *order; /* of a part: between its stream and the first part's (cuda_team.c) */
     struct gpu_blas *blas;   /* of a kernel that needs it */
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
-    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, integrate, find_bad,
-        advance;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, traces, record, integrate,
+        integrate_stages, find_bad, advance;
     struct plan plan;
     struct resident resident;
     int64_t num_block;
@@ -141,7 +151,7 @@ unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_begin(unda_solver *s);                                /* before the first step of a call */
 unda_status points_integrate(unda_solver *s, const struct stage *stage); /* before each stage */
-/* Stages of integrals, as a has them: states, r and what counts stages. */
+/* A stage of integrals or whole steps, as a has them: states, r and what counts stages. */
 unda_status points_launch_integrate(unda_solver *s, struct integral_args *a);
 unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
 unda_status points_fetch(unda_solver *s);                   /* after the last */
@@ -198,6 +208,13 @@ unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time);
 void resident_free(struct resident *r);
 /* Adds a launch of many steps, where there are such launches. */
 unda_status resident_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
+/* resident_monitor.c: room for the samples of num_step steps, whose bytes come first; so many of these steps are a launch
+ * now; what a launch is told; adds the samples of num_step steps that a launch has taken. */
+int64_t resident_sample_bytes(const unda_solver *s, int64_t num_step);
+unda_status resident_sample_reserve(unda_solver *s, int64_t num_step);
+int64_t resident_sample_steps(const unda_solver *s, int64_t num_step);
+void resident_sample_args(const unda_solver *s, struct dg_resident_args *a);
+unda_status resident_add_samples(unda_solver *s, int64_t num_step);
 /* Resources of the kernel, where the option of the plan asks for it; else they stay as they are. */
 unda_status resident_compile_only(const unda_solver *s, const struct plan *stage, int compute_capability,
                                   unda_kernel_resources *resources);

@@ -128,18 +128,17 @@ unda_status points_integrate(unda_solver *s, const struct stage *stage)
 
 unda_status points_launch_integrate(unda_solver *s, struct integral_args *a)
 {
-    enum { WARP = 32 };
     struct dg_cuda *t = tables(s);
-    /* one stage: places side by side in a block; many: those of one place */
-    int places = a->num_step * a->num_stage > 1 ? 1 : INTEGRAL_WARPS;
+    struct gpu_shape warps = gpu_threads((int64_t)t->num_place * 32), places = gpu_threads(t->num_place);
     a->weight = POINTER(t->channel_weight);
     a->place = POINTER(t->place);
     a->u = POINTER(t->integrals[BUF_Q]);
     a->r1 = POINTER(t->integrals[BUF_R1]);
     a->num_place = t->num_place;
-    struct gpu_shape shape = {.grid = {(t->num_place + places - 1) / places},
-                              .block = {WARP, INTEGRAL_WARPS / places, places}};
-    return gpu_launch(&t->integrate, t->stream, &shape, a, sizeof *a);
+    if (a->value)
+        warps.grid[1] = (int64_t)a->num_step * t->resident.num_level;
+    TRY(gpu_launch(&t->integrate, t->stream, &warps, a, sizeof *a));
+    return a->value ? gpu_launch(&t->integrate_stages, t->stream, &places, a, sizeof *a) : UNDA_OK;
 }
 
 /* ---- receivers ---- */

@@ -18,8 +18,10 @@ enum {
     /* Of 16 bytes that a block sends in a stage. With more it was measured to be less than 1.3 times as fast as one
      * stage a launch, and is not used unless the option asks for it. */
     MOST_PACKET = 2950,
-    HISTORY_BYTES = 64 << 20, /* states of elements with receivers after each step of a launch */
-    NUM_FRAME = 9,            /* of any physics, at most (cuda/physics) */
+    /* States of elements with receivers after each step of a launch, and of those with monitors. */
+    HISTORY_BYTES = 64 << 20,
+    MOST_STATE = 65535, /* of receivers that integrate: a row of blocks each */
+    NUM_FRAME = 9,      /* of any physics, at most (cuda/physics) */
 };
 
 /* ---- plan ---- */
@@ -79,6 +81,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
 {
     gpu_define(defines, "ROWS=%d", plan->rows);
     gpu_define(defines, "HELD=%d", holds_rows(s, plan));
+    gpu_define(defines, "SAMPLED=%d", s->num_monitor > 0);
 }
 
 static unda_status pack(const unda_solver *s, const struct plan *plan, double *matrix, int32_t *table)
@@ -275,6 +278,7 @@ static unda_status compile(unda_solver *s)
     double begin = clock_seconds();
     r->num_block = (num + r->plan.tile - 1) / r->plan.tile;
     r->incident = dg_tables(s)->has_waves;
+    r->sampled = s->num_monitor > 0;
     gpu_module_free(r->module);
     r->module = NULL;
     TRY(gpu_module_new(&r->module, t->gpu, &source));
@@ -362,7 +366,7 @@ static unda_status prepare(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct resident *r = &t->resident;
-    if (!r->module || r->incident != (dg_tables(s)->has_waves))
+    if (!r->module || r->incident != dg_tables(s)->has_waves || r->sampled != (s->num_monitor > 0))
         TRY(compile(s));
     if (r->most_step < 2)
         return UNDA_OK;
@@ -370,9 +374,14 @@ static unda_status prepare(unda_solver *s)
         TRY(upload(s));
     r->num_step = r->most_step < s->max_step ? r->most_step : s->max_step;
     r->num_level = t->num_place > 0 ? dg_tables(s)->integration.kind->num_stage : 1;
-    while (r->num_step > 1 && history_bytes(s, r->num_step) > HISTORY_BYTES)
+    while (r->num_step > 1 &&
+           (history_bytes(s, r->num_step) + resident_sample_bytes(s, r->num_step) > HISTORY_BYTES ||
+            r->num_step * r->num_level > MOST_STATE))
         r->num_step /= 2;
-    TRY(gpu_pool_alloc(&t->room, t->gpu, &r->integral, 8 * r->num_step * t->num_place, "integrals"));
+    TRY(resident_sample_reserve(s, r->num_step));
+    int64_t integrals = 8 * r->num_step * t->num_place;
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &r->integral, integrals, "integrals"));
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &r->value, integrals * r->num_level, "integrals"));
     return gpu_pool_alloc(&t->room, t->gpu, &r->history, history_bytes(s, r->num_step), "receivers");
 }
 
@@ -434,6 +443,7 @@ static unda_status launch(unda_solver *s, int64_t num_step, int64_t time, bool k
         a.a[k] = kind->stage[k][1];
         a.b[k] = kind->stage[k][2];
     }
+    resident_sample_args(s, &a);
     r->tag += (unsigned)(num_step * kind->num_stage);
     return gpu_launch(&r->kernel, t->stream, &shape, &a, sizeof a);
 }
@@ -459,9 +469,8 @@ static unda_status integrate(unda_solver *s, int64_t num_step)
     }
     a.total = r->num_slot * a.num_node;
     a.q_step = a.total * a.num_field;
-    a.num_stage = kind->num_stage;
     a.num_step = (int)num_step;
-    a.shift = kind->update == UPDATE_AB3;
+    a.value = POINTER(r->value);
     return points_launch_integrate(s, &a);
 }
 
@@ -489,10 +498,11 @@ unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time)
 {
     const struct resident *r = &tables(s)->resident;
     while (num_step >= least(r)) {
-        int64_t num = num_step < r->num_step ? num_step : r->num_step;
+        int64_t most = resident_sample_steps(s, r->num_step), num = num_step < most ? num_step : most;
         TRY(launch(s, num, *time, true));
         TRY(integrate(s, num));
         TRY(record(s, num));
+        TRY(resident_add_samples(s, num));
         s->step += num;
         *time += num * dg_tables(s)->integration.kind->num_stage;
         num_step -= num;
@@ -505,7 +515,7 @@ unda_status resident_run(unda_solver *s, int64_t num_step, int64_t *time)
 static unda_status queue_launch(void *of)
 {
     unda_solver *s = of;
-    return launch(s, tables(s)->resident.num_step, 0, false);
+    return launch(s, resident_sample_steps(s, tables(s)->resident.num_step), 0, false);
 }
 
 unda_status resident_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
@@ -515,7 +525,7 @@ unda_status resident_profile(unda_solver *s, int64_t num_run, unda_profile *prof
     if (!resident_takes(s, r->num_step))
         return UNDA_OK;
     snprintf(profile->name[at], sizeof profile->name[at], "dg_resident");
-    profile->launches[at] = 1 / (double)r->num_step;
+    profile->launches[at] = 1 / (double)resident_sample_steps(s, r->num_step);
     profile->num_kernel++;
     return gpu_median_seconds(&(struct gpu_work){tables(s)->stream, queue_launch, s}, num_run,
                               &profile->seconds[at]);

@@ -87,7 +87,6 @@ struct integral_args dg_integral_args(const unda_solver *s, const struct stage *
                                   .c0 = s->dt * stage->c0,
                                   .c1 = s->dt * stage->c1,
                                   .c2 = s->dt * stage->c2,
-                                  .num_stage = 1,
                                   .num_step = 1,
                                   .update = stage->update,
                                   .num_node = dg_tables(s)->space.num_node,

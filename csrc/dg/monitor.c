@@ -49,6 +49,7 @@ static unda_status begin(struct monitor *m, const unda_solver *part, const unda_
 unda_status dg_monitor(unda_solver *s, struct monitor *m, const unda_monitor *given)
 {
     TRY(begin(m, s, given, dg_tables(s)->space.num_owned, 1));
+    m->inside = s->options.device != UNDA_DEVICE_CPU;
     return add_part(m, s, 0, NULL, NULL, given->elem);
 }
 
@@ -95,4 +96,14 @@ unda_status dg_cuda_monitor_take(const struct monitor *m, const struct monitor_p
                                 .field = m->field,
                                 .num_field = dg_tables(s)->physics->num_field};
     return cuda_monitor_take(piece, sample, &args);
+}
+
+unda_status dg_cuda_monitors_take(const unda_solver *s)
+{
+    struct monitor_sample sample;
+    for (int32_t i = 0; i < s->num_monitor; i++)
+        for (int32_t k = 0; k < s->monitors[i]->num_piece; k++)
+            if (monitor_due(s, s->monitors[i], s->step, &sample))
+                TRY(dg_cuda_monitor_take(s->monitors[i], &s->monitors[i]->piece[k], &sample));
+    return UNDA_OK;
 }

@@ -9,6 +9,8 @@ unda_status dg_team_monitor(unda_solver *s, struct monitor *m, const unda_monito
 unda_status dg_cpu_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                 const struct monitor_sample *sample);
 unda_status dg_cuda_monitor_new(struct monitor *m, struct monitor_piece *piece);
+/* Samples that are due at the present step, after which the engine takes more. */
+unda_status dg_cuda_monitors_take(const unda_solver *s);
 unda_status dg_cuda_monitor_take(const struct monitor *m, const struct monitor_piece *piece,
                                  const struct monitor_sample *sample);
 

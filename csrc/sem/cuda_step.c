@@ -106,7 +106,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     TRY(sem_step_begin(s));
     while (s->step < end) {
         int64_t left = end - s->step;
-        if (!sem_step_wants_graph(s) || sem_monitors_until(s, left) <= SEM_GRAPH_STEPS) {
+        if (!sem_step_wants_graph(s) || monitors_until(s, left) <= SEM_GRAPH_STEPS) {
             TRY(queue_step(s, left == 1, &time));
             continue;
         }

@@ -166,7 +166,7 @@ unda_status sem_cuda_run_team(unda_solver *s, int64_t num_step)
     }
     while (s->step < end) {
         int64_t left = end - s->step;
-        if (!wants_graph(s) || sem_monitors_until(s, left) <= SEM_GRAPH_STEPS) {
+        if (!wants_graph(s) || monitors_until(s, left) <= SEM_GRAPH_STEPS) {
             TRY(queue_step(s, left == 1, &time));
             continue;
         }

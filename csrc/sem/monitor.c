@@ -301,15 +301,6 @@ static int levels_due(const unda_solver *s, int kind, int64_t step)
     return levels;
 }
 
-int64_t sem_monitors_until(const unda_solver *s, int64_t most)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        int64_t left = s->monitors[i]->every - (s->step - s->monitors[i]->first) % s->monitors[i]->every;
-        most = left < most ? left : most;
-    }
-    return most;
-}
-
 void sem_cuda_choose(const unda_solver *s, bool last, struct sem_pass *pass)
 {
     bool atomically = kernel_is(&s->options, "atomic");

@@ -17,8 +17,6 @@ unda_status sem_cuda_monitor_take(const struct monitor *m, const struct monitor_
  * that of a group of nodes. */
 void sem_cpu_sample(const unda_solver *s, const unda_solver *part, int kind, int64_t step, int64_t begin,
                     int64_t end);
-/* So many of `most` steps lead to the next sample. */
-int64_t sem_monitors_until(const unda_solver *s, int64_t most);
 /* On CUDA devices samples are launches among those of a step, of one device or of all parts. u at the end of the present
  * step is there before its forces are: sample_before. Of v and a a pass that goes on keeps one in a's memory for
  * sample_after; where both are due, or forces are added atomically, the step ends, and the next one is begun apart. */

@@ -432,7 +432,7 @@ unda_status sem_cpu_run(unda_solver *s, int64_t num_step)
     sem->num_valid = 1;
     for (int64_t i = 0; i < num_step; i++) {
         enum begun ahead = i + 1 == num_step ? NONE : any_due(s, s->step + 1) ? UNWATCHED : ALL;
-        const unda_solver *whole = sem_monitors_until(s, 2) == 1 ? s : NULL;
+        const unda_solver *whole = monitors_until(s, 2) == 1 ? s : NULL;
         TRY(take_step(s, &(struct moment){s->dt, time++, begun, ahead, whole, s->step + 1}));
         begun = ahead;
         s->step++;

@@ -19,7 +19,7 @@ struct cuda_monitor {
     gpu_ptr sums, place, held;
     struct monitor_levels levels;
     struct gpu_module *module;
-    struct gpu_kernel kernel, add_held, add_levels, vectors;
+    struct gpu_kernel kernel, add_held, add_levels, add_kept, vectors;
     int kind;
 };
 
@@ -71,8 +71,9 @@ unda_status cuda_monitor_new(struct monitor *m, struct monitor_piece *piece, str
     struct gpu_source source = {"common/monitor.cu", defines->list, defines->num};
     TRY(gpu_module_new(&c->module, gpu, &source));
     TRY(gpu_kernel_get(&c->kernel, c->module, names[kind], 0));
-    if (kind != MONITOR_OF_TABLES)
-        TRY(gpu_kernel_get(&c->vectors, c->module, "monitor_vectors", 0));
+    bool tables = kind == MONITOR_OF_TABLES;
+    TRY(gpu_kernel_get(tables ? &c->add_kept : &c->vectors, c->module,
+                       tables ? "monitor_kept" : "monitor_vectors", 0));
     TRY(gpu_pool_alloc(&c->pool, gpu, &c->sums, monitor_num_value(piece) * m->num_array * m->bytes,
                        "monitors"));
     if (m->level_bytes)
@@ -210,6 +211,17 @@ unda_status cuda_monitor_add_levels(const struct monitor_piece *piece, const str
     struct gpu_shape shape = gpu_threads((int64_t)a->num_y * (a->pitch / MONITOR_LEVEL_VALUES));
     shape.grid[1] = a->num_x < MOST ? a->num_x : MOST;
     return gpu_launch(&c->add_levels, c->stream, &shape, a, sizeof *a);
+}
+
+unda_status cuda_monitor_add_kept(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                                  gpu_ptr elem, struct monitor_args *a)
+{
+    const struct cuda_monitor *c = piece->cuda;
+    fill_args(piece, sample, a);
+    fill_waves(sample, a);
+    a->place = POINTER(elem);
+    struct gpu_shape shape = gpu_threads(a->num);
+    return gpu_launch(&c->add_kept, c->stream, &shape, a, sizeof *a);
 }
 
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,

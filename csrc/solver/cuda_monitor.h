@@ -23,6 +23,10 @@ void cuda_monitor_free(struct cuda_monitor *c);
 /* Queues a sample; args: q and where values stand in it. */
 unda_status cuda_monitor_take(const struct monitor_piece *piece, const struct monitor_sample *sample,
                               struct monitor_args *args);
+/* Queues that samples are added which are states of elements, stride[0] values from one to the next; elem: the numbers of
+ * rows' elements there, on the device; args: q, total and fields. */
+unda_status cuda_monitor_add_kept(const struct monitor_piece *piece, const struct monitor_sample *sample,
+                                  gpu_ptr elem, struct monitor_args *args);
 /* The accumulators, for whoever takes samples in a kernel of his own. */
 gpu_ptr cuda_monitor_sums(const struct monitor_piece *piece);
 struct monitor_levels *cuda_monitor_levels(const struct monitor_piece *piece);

@@ -12,12 +12,25 @@
 
 /* ---- samples ---- */
 
+int64_t monitor_until(const unda_solver *s, const struct monitor *m)
+{
+    return m->every - (s->step - m->first) % m->every;
+}
+
+int64_t monitors_until(const unda_solver *s, int64_t most)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++) {
+        int64_t left = monitor_until(s, s->monitors[i]);
+        most = left < most ? left : most;
+    }
+    return most;
+}
+
 int64_t monitors_ahead(const unda_solver *s, int64_t most)
 {
     for (int32_t i = 0; i < s->num_monitor; i++) {
-        const struct monitor *m = s->monitors[i];
-        int64_t left = m->every - (s->step - m->first) % m->every;
-        most = left < most && !m->inside ? left : most;
+        int64_t left = monitor_until(s, s->monitors[i]);
+        most = left < most && !s->monitors[i]->inside ? left : most;
     }
     return most;
 }
@@ -418,6 +431,7 @@ unda_status unda_solver_clear_monitors(unda_solver *s)
     if (s->engine->monitors_end && s->num_monitor)
         TRY(s->engine->monitors_end(s));
     monitors_free(s);
+    s->reserved = false; /* engines keep nothing for them any longer */
     return UNDA_OK;
 }
 

@@ -77,7 +77,10 @@ struct monitor {
 
 /* monitor.c */
 void monitors_free(unda_solver *s);
-/* So many of `most` steps lead to the next sample of a monitor. */
+/* So many steps lead to the next sample of a monitor; of `most`, to that of any; likewise of one that the engine does not take
+ * within its steps. */
+int64_t monitor_until(const unda_solver *s, const struct monitor *m);
+int64_t monitors_until(const unda_solver *s, int64_t most);
 int64_t monitors_ahead(const unda_solver *s, int64_t most);
 /* Before the engine takes num_step steps, and after: samples that are due at the present step, those that it took. */
 void monitors_begin(unda_solver *s, int64_t num_step);

@@ -68,9 +68,13 @@ struct dg_resident_args {
     unsigned tag;      /* of the first stage; each stage takes one more, no two of a solver the same */
     double a[5], b[5]; /* LSRK: of each stage */
     int num_level;     /* states of the history a step: 1, or as many as stages */
-    int unused;
+    /* Of monitors: states (cuda/layout) of num_sample_slot elements after sample_wait steps, then every sample_every. */
+    int sample_wait, sample_every, unused;
+    void *samples;
+    const int *sample_slot; /* [elem]: of the samples, or -1 */
+    long long num_sample_slot;
 };
-SIZE_IS(dg_resident_args, 408);
+SIZE_IS(dg_resident_args, 440);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {
@@ -124,14 +128,15 @@ struct integral_args {
     const long long *elem; /* [row] */
     const struct integral_place *place;
     double *u, *r, *r1; /* [place]; r1: AB3 */
-    double *after;      /* [step][place]: u after each step; NULL: not wanted */
-    double a[5], b[5];  /* LSRK: of each stage of a step */
+    double
+        *value; /* of whole steps [stage of any][place]: what one kernel leaves the other; NULL: one stage */
+    double *after;     /* [step][place]: u after each of them */
+    double a[5], b[5]; /* LSRK: of each stage of a step */
     double dt, c0, c1, c2;
-    long long total;         /* nodes of the state */
-    long long q_step;        /* reals from the state before a stage to that before the next one */
-    int num_stage, num_step; /* of a step; steps that are whole, of one stage if there is but one */
+    long long total;  /* nodes of the state */
+    long long q_step; /* reals from the state before a stage to that before the next one */
+    int num_step;     /* AB3: r1 and r become those of the next step; of one stage the caller swaps them */
     int update;
-    int shift; /* AB3: 1, r1 and r become those of the next step; 0: the caller swaps them */
     int num_place, num_node, num_field;
     int unused;
 };

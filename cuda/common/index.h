@@ -38,9 +38,6 @@
 #define BOUNDARY_PMC       6
 #define BOUNDARY_EXACT     7
 
-/* Warps of a block that integrates receivers over time (common/state.cu). */
-#define INTEGRAL_WARPS 16
-
 /* What a stage does with the right-hand side r of dq/dt = r. */
 #define UPDATE_RHS  0 /* store r */
 #define UPDATE_LSRK 1 /* res = a res + dt r, q' = q + b res (Carpenter & Kennedy 1994) */

@@ -11,18 +11,19 @@
 
 #include "common/args.h"
 #include "common/index.h"
+#include "physics/sum.h"
 
 /* Where the value is q. The first stage of a step takes nothing of r (a = 0), whatever is there. */
 DEVICE void integral_advance(const struct integral_args *s, int stage, double q, double *u, double *r,
                              double r1)
 {
     if (s->update == UPDATE_LSRK) {
-        *r = s->a[stage] == 0 ? s->dt * q : s->a[stage] * *r + s->dt * q;
-        *u += s->b[stage] * *r;
+        *r = s->a[stage] == 0 ? s->dt * q : SUM2(s->a[stage], *r, s->dt, q);
+        *u = PLUS(*u, s->b[stage], *r);
         return;
     }
     if (s->update == UPDATE_AB3)
-        *u += s->c0 * q + s->c1 * r1 + s->c2 * *r;
+        *u += SUM3(s->c0, q, s->c1, r1, s->c2, *r);
     *r = q;
 }
 

@@ -6,7 +6,7 @@
  * Kernel `monitor_vectors` is for those of them without images, and for rows in vectors of 16 bytes
  * (common/monitor_vectors.h), kernel `monitor_rows` for rows of nodes that stand side by side, with as many values a
  * thread. Kernel `monitor_held` adds several samples that are held, kernel `monitor_levels` samples that are levels of the
- * state (common/monitor_levels.h).
+ * state (common/monitor_levels.h), kernel `monitor_kept` samples that are states which a launch of many steps kept.
  * Defines: REAL; KIND (where values stand: common/monitor_args.h); of elements LAYOUT. */
 #include "common/monitor_args.h"
 #ifdef LAYOUT
@@ -173,12 +173,61 @@ extern "C" __global__ void monitor(const __grid_constant__ monitor_args a)
     REAL p[1][1] = {{quantity_of(a, [&](int k) { return value_at(a, k, at[0], at[1], at[2]); })}};
     add<1>(a, &i, p);
 }
+
+/* Adds NUM samples of a value, of which there are `num`, in their order. */
+template <int NUM>
+static __device__ __forceinline__ void add_kept(const monitor_args &a, long long i, const REAL *p, int num,
+                                                const double *wave)
+{
+    const bool largest = a.statistic == MONITOR_MAXIMUM, squares = a.statistic == MONITOR_SQUARES;
+    const int wide = squares ? 1 : 2 * a.num_frequency;
+    if (largest || a.statistic == MONITOR_MINIMUM) {
+        REAL kept = ((const REAL *)a.sums)[i];
+#pragma unroll
+        for (int n = 0; n < NUM; n++)
+            if (n < num && (largest ? p[n] > kept : p[n] < kept))
+                kept = p[n];
+        ((REAL *)a.sums)[i] = kept;
+        return;
+    }
+    for (int k = 0; k < wide; k++) {
+        double *at = (double *)a.sums + k * a.num + i, sum = *at;
+#pragma unroll
+        for (int n = 0; n < NUM; n++)
+            if (n < num)
+                sum = sum + (squares ? (double)p[n] : wave[n * wide + k]) * (double)p[n];
+        *at = sum;
+    }
+}
+
+/* Of states of elements, in which `place` has the rows' elements. */
+extern "C" __global__ void __launch_bounds__(256) monitor_kept(const __grid_constant__ monitor_args a)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a.num)
+        return;
+    const long long row = quotient(a, i, a.num_z), elem = a.place[row], node = i - row * a.num_z;
+    for (int from = 0; from < a.num_held; from += MONITOR_BATCH) {
+        REAL p[MONITOR_BATCH];
+        const int left = a.num_held - from, num = left < MONITOR_BATCH ? left : MONITOR_BATCH;
+#pragma unroll
+        for (int n = 0; n < MONITOR_BATCH; n++)
+            if (n < num)
+                p[n] = quantity_of(a, [&](int k) {
+                    return ((const REAL *)
+                                a.q[0])[(from + n) * a.stride[0] + state_index(a.total, a.num_field, a.num_z,
+                                                                               elem, (int)node, a.field + k)];
+                });
+        add_kept<MONITOR_BATCH>(a, i, p, num, a.wave + from * 2 * a.num_frequency);
+    }
+}
 #endif
 
 #if KIND != MONITOR_OF_TABLES
 /* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. A thread has values
  * side by side; `vectors`: they can be moved together. */
-template <class T> struct __align__(16) four {
+template <class T> struct __align__(16) four
+{
     T v[MONITOR_HELD_VALUES];
 };
 template <bool VECTORS, class T>

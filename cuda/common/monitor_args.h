@@ -18,9 +18,9 @@ enum {
     MONITOR_LEVELS = 24,      /* samples that are levels of the state, at most; of float64 half as many */
     MONITOR_LEVEL_VALUES = 2, /* side by side, of a thread that adds these */
     MONITOR_VECTOR_ROWS = 2   /* of a thread that takes vectors */
-}; /* samples that are held, at most */
-enum { MONITOR_VALUES = 4 }; /* of a thread of the kernels for grids and for rows, `lanes` apart */
-enum { MONITOR_ROW = 64 };   /* values of a row */
+};                            /* samples that are held, at most */
+enum { MONITOR_VALUES = 4 };  /* of a thread of the kernels for grids and for rows, `lanes` apart */
+enum { MONITOR_ROW = 64 };    /* values of a row */
 /* Where values stand: tables of places along three axes; nodes of a grid; rows of MONITOR_ROW places side by side. */
 #define MONITOR_OF_TABLES 0
 #define MONITOR_OF_GRID   1
@@ -34,11 +34,12 @@ struct monitor_args {
                              * [num_held][x][y][z] */
     void *sums;   /* [array][x][y][z], of a grid with padding: REAL of maxima and minima, else double */
     const long long
-        *place;          /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
+        *place;    /* [num_x + num_y + num_z]: along each axis; ~place: minus the value there. Of rows
                              * [num_x]: of the first value of each; values of a row are stride[1] apart */
-    long long num;       /* of accumulators in an array */
-    long long stride[2]; /* of nodes: from place to place along x and y */
-    long long total;     /* of elements: nodes of the state */
+    long long num; /* of accumulators in an array */
+    /* Of nodes: from place to place along x and y. Of states that a launch kept [0]: from one to the next. */
+    long long stride[2];
+    long long total; /* of elements: nodes of the state */
     int first[3],
         last[3]; /* of a grid, in place of `place`: of the first values along axes, which ascend by one, and of the
                              * last one */

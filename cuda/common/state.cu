@@ -67,49 +67,76 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     out[2 * c.offset + 1] = words.half[1];
 }
 
-/* Stages of integrals, from the states before them. threads: [place][stage at once][lane]. Warps weigh states, then one
- * thread a place advances from one to the next. */
+/* Integrals over time, of one stage: from the state before it; of many: what each state before one gives, of which
+ * `integrate_stages` makes the integrals. One warp a place, and a row of blocks a state. */
 extern "C" __global__ void integrate(const __grid_constant__ integral_args a)
 {
-    __shared__ double values[INTEGRAL_WARPS];
-    int i = (int)(blockIdx.x * blockDim.z + threadIdx.z), at_once = (int)blockDim.y, own = (int)threadIdx.y;
-    int num = a.num_step * a.num_stage;
-    bool there = i < a.num_place, advances = there && threadIdx.x == 0 && own == 0,
-         ab3 = a.update == UPDATE_AB3;
-    const integral_place p = there ? a.place[i] : integral_place{};
-    double *value = values + threadIdx.z * at_once, u = 0, r = 0, r1 = 0;
-    if (advances) {
-        u = a.u[i];
-        r = ab3 || a.a[0] != 0 ? a.r[i] : 0; /* else it has nothing */
-        r1 = ab3 ? a.r1[i] : 0;
-    }
-    for (int from = 0; from < num; from += at_once) {
-        if (there && from + own < num) {
-            double one = weigh((const double *)a.weight + p.row * a.num_node,
-                               (const REAL *)a.q + (from + own) * a.q_step, a.total, a.num_field, a.num_node,
-                               a.elem[p.row], p.field);
-            if (threadIdx.x == 0)
-                value[own] = one;
-        }
-        __syncthreads();
-        for (int k = from; advances && k < num && k < from + at_once; k++) {
-            integral_advance(&a, k % a.num_stage, value[k - from], &u, &r, r1);
-            if (a.shift) {
-                double older = r1;
+    int i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+    if (i >= a.num_place)
+        return;
+    const integral_place p = a.place[i];
+    double value =
+        weigh((const double *)a.weight + p.row * a.num_node, (const REAL *)a.q + blockIdx.y * a.q_step,
+              a.total, a.num_field, a.num_node, a.elem[p.row], p.field);
+    if (threadIdx.x % 32 != 0)
+        return;
+    if (a.value)
+        a.value[(long long)blockIdx.y * a.num_place + i] = value;
+    else
+        integral_advance(&a, 0, value, &a.u[i], &a.r[i], a.update == UPDATE_AB3 ? a.r1[i] : 0);
+}
+
+/* Whole steps of STAGES stages, STEPS at once, so that what memory gives is asked for before it is needed. */
+template <int STAGES, int STEPS>
+DEVICE void load_values(const integral_args &a, int step, int i, double *value)
+{
+#pragma unroll
+    for (int k = 0; k < STEPS * STAGES; k++)
+        value[k] =
+            step + k / STAGES < a.num_step ? a.value[((long long)step * STAGES + k) * a.num_place + i] : 0;
+}
+template <int STAGES, int STEPS> DEVICE void integrate_steps(const integral_args &a, int i)
+{
+    constexpr bool ab3 = STAGES == 1;
+    double u = a.u[i], r = ab3 ? a.r[i] : 0, r1 = ab3 ? a.r1[i] : 0, next[STEPS * STAGES];
+    load_values<STAGES, STEPS>(a, 0, i, next);
+    for (int from = 0; from < a.num_step; from += STEPS) {
+        double value[STEPS * STAGES];
+#pragma unroll
+        for (int k = 0; k < STEPS * STAGES; k++)
+            value[k] = next[k];
+        load_values<STAGES, STEPS>(a, from + STEPS, i, next);
+#pragma unroll
+        for (int k = 0; k < STEPS * STAGES; k++) {
+            const int step = from + k / STAGES;
+            if (step >= a.num_step)
+                break;
+            integral_advance(&a, k % STAGES, value[k], &u, &r, r1);
+            if (ab3) { /* whose rates become those of the next step */
+                const double older = r1;
                 r1 = r;
                 r = older;
             }
-            if (a.after && (k + 1) % a.num_stage == 0)
-                a.after[(long long)(k / a.num_stage) * a.num_place + i] = u;
+            if (k % STAGES == STAGES - 1)
+                a.after[(long long)step * a.num_place + i] = u;
         }
-        __syncthreads();
     }
-    if (!advances)
-        return;
     a.u[i] = u;
     a.r[i] = r;
-    if (a.shift)
+    if (ab3)
         a.r1[i] = r1;
+}
+
+/* One thread a place. */
+extern "C" __global__ void integrate_stages(const __grid_constant__ integral_args a)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= a.num_place)
+        return;
+    if (a.update == UPDATE_AB3)
+        integrate_steps<1, 16>(a, i);
+    else
+        integrate_steps<5, 3>(a, i);
 }
 
 /* One thread a value, so that a warp writes what stands side by side: it may go over a link to another device. */

@@ -12,9 +12,10 @@
  *
  * Operations and their order are those of fused.cu, so the bits are the same. Elements with receivers also store their
  * state after each step (history), from which common/state.cu computes samples; after each stage where it integrates.
+ * Those with monitors (SAMPLED) store it every so many steps, from which common/monitor.cu adds samples.
  *
  * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (LSRK or AB3), TILE, ROWS, HELD,
- * SHARED_BYTES (dynamic), LOCAL, INCIDENT. Matrix packing: derivative [quad of nodes][3][row][4], then lift
+ * SHARED_BYTES (dynamic), LOCAL, INCIDENT, SAMPLED. Matrix packing: derivative [quad of nodes][3][row][4], then lift
  * [NUM_FACE][quad of face nodes][row][4]; what fills a quad up is zero. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(TILE) ||           \
     !defined(HELD)
@@ -329,6 +330,13 @@ DEVICE void remember(const dg_resident_args &given, int level, int slot, int nod
                               given.num_slot * NP, (long long)slot * NP + node, q);
 }
 
+/* The present sample, of a node of an element that has slot number `slot` of them. */
+DEVICE void keep_sample(const dg_resident_args &given, REAL *sample, int slot, int node, const REAL *q)
+{
+    if (slot >= 0)
+        store_node<NUM_FIELD>(sample, given.num_sample_slot * NP, (long long)slot * NP + node, q);
+}
+
 /* ---- the launch ---- */
 
 /* Records, and what jumps and lifts need of faces. */
@@ -381,6 +389,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     rows held;
     old_state old[ROWS];
     int box[ROWS][MOST_FACES], slot = -1, source_begin = 0, source_end = 0;
+    REAL *sample = (REAL *)given.samples;
+    int sample_slot = -1, wait = given.sample_wait;
     job jobs[JOBS];
 
     load_tables(a, s, first, count);
@@ -392,6 +402,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         jobs[i] = find_job(a, s, (int)threadIdx.x + i * THREADS, count);
     if (owner) {
         slot = given.slot ? given.slot[elem] : -1;
+        sample_slot = SAMPLED ? given.sample_slot[elem] : -1;
         source_end = source_begin = a.source_range[blockIdx.x];
         while (source_end < a.source_range[blockIdx.x + 1] && a.source_elem[source_end] <= elem) {
             source_begin += a.source_elem[source_end] < elem;
@@ -462,7 +473,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                         remember(given, (step + 1) * given.num_level, slot, node, old[r].q);
                     else if (given.num_level > 1)
                         remember(given, step * NUM_STAGE + stage + 1, slot, node, old[r].q);
+                    if (SAMPLED && step_ends && wait == 1)
+                        keep_sample(given, sample, sample_slot, node, old[r].q);
                 }
+            }
+            if (SAMPLED && step_ends && --wait == 0) {
+                sample += given.num_sample_slot * (NP * NUM_FIELD);
+                wait = given.sample_every;
             }
             __syncthreads();
         }

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import stand_in_driver
 import unda
+from monitor_cases import compare, monitored, samples
 from pairwise import pairwise
 from test_cuda_engine import SETTINGS, WALLS, mesh_for, random_medium, run, source_at
 from unda.method import tune
@@ -94,8 +95,13 @@ def sanitized(physics, integrator, incident):
             sim.add_source(unda.PlaneWave((1, 1, 2), f=unda.ricker(2.0), scatterer="xmin", **polarized))
         fields = [*sim.fields, *(["displacement"] if physics != "maxwell" else [])]
         rec = sim.add_receivers([(0.5, 1.1, 0.4), (0.2, 0.3, 0.4)], fields, every=3)
+        found = [
+            sim.add_monitor(fields[1], "max", every=2),
+            sim.add_monitor("vx" if "vx" in fields else "hx", "rms", every=1, region=[1, 4]),
+        ]
         sim.step(12)
         states.append([sim.get(name) for name in sim.fields] + [rec[name] for name in rec.fields])
+        states[-1] += [one.values for one in found]
     return states
 
 
@@ -150,6 +156,48 @@ def test_the_states_of_an_odd_number_of_cells_with_receivers_are_aligned():
         traces.append((rec["ex"], rec["hz"]))
     assert np.abs(traces[0][1]).max() > 0
     assert np.array_equal(*traces)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "dtype"), [("ab3", "float32"), pytest.param("lsrk4", "float64", marks=pytest.mark.slow)]
+)
+def test_monitors_have_the_samples_of_steps_within_a_launch(integrator, dtype):
+    """All kinds, everywhere and in a region, of every second step and fourth, later of those between."""
+
+    def made(most):
+        sim = unda.DG(
+            mesh_for("free"), unda.Acoustic(rho=1.0, c=1.0), degree=1, integrator=integrator, dtype=dtype,
+            device="cuda", kernel="fused", kernel_options={"resident": most},
+        )  # fmt: skip
+        sim.add_source(source_at("acoustic", (0.31, 0.42, 0.27)))
+        return sim
+
+    sim, alone, stages = made(7), made(1), made(1)
+    p, times = samples(alone, "p", 1, 31)
+    monitors = {2: monitored(sim, "p", 2), 4: monitored(sim, "p", 4, ((0, 0, 0), (0.5, 1, 1)))}
+    for num in (1, 9, 7):
+        sim.step(num)
+    assert "dg_resident" in kernel_seconds(sim, 1)
+    stages.step(17)
+    late = [
+        [one.add_monitor("p", "rms", every=2), one.add_monitor("speed", "max", every=2)]
+        for one in (sim, stages)
+    ]
+    for one in (sim, stages):
+        one.step(13)
+    cells = monitors[4]["max"].cells
+    assert 0 < len(cells) < sim.mesh.num_elem
+    for every, found in monitors.items():
+        of = p[::every] if every == 2 else p[::every, cells]
+        compare(found, of, times[::every], every * sim.dt)
+        with pytest.raises(AssertionError):
+            compare(found, of[:-1], times[:-every:every], every * sim.dt)
+    for here, there in zip(*late, strict=True):
+        assert np.array_equal(here.values, there.values) and np.ptp(here.values) > 0
+    sim.clear_monitors()
+    for one in (sim, alone):
+        one.step(9)
+    assert np.array_equal(sim.get("p"), alone.get("p"))
 
 
 @pytest.mark.parametrize("integrator", ["ab3", "lsrk4"])

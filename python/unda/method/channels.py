@@ -102,10 +102,11 @@ class Channels:
         self.names = field_names(single_names(names), known)
         self.integrals = tuple(name for name in self.names if name in made and made[name].integrated)
         self.integrated = self.integrals
-        self._plain = [name not in made for name in self.names]
         self._terms = [
             terms_at(made[name], material) if name in made else ((1.0, name, 0),) for name in self.names
         ]
+        # as the library gives them
+        self._plain = [len(terms) == 1 and np.array_equal(terms[0][0], 1.0) for terms in self._terms]
         raw = dict.fromkeys((field, derivative) for terms in self._terms for _, field, derivative in terms)
         self._column = {one: i for i, one in enumerate(raw)}
 
@@ -123,7 +124,7 @@ class Channels:
 
     def combine(self, samples: np.ndarray) -> np.ndarray:
         """Return (.., names) from what the library gave (.., numbers): the same array if they agree."""
-        if all(self._plain):
+        if all(self._plain) and len(self._column) == len(self.names):
             return samples
         made = np.empty((*samples.shape[:-1], len(self.names)), samples.dtype)
         for i, terms in enumerate(self._terms):
