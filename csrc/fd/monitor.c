@@ -97,7 +97,6 @@ static int32_t num_level(const struct monitor *m, int real_bytes)
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes,
                       int64_t level_bytes)
 {
-    bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
     m->batch = num_level(m, real_bytes);
     if (is_whole && m->batch > 1 && m->statistic >= UNDA_SQUARES && m->field == FD_P &&
@@ -106,8 +105,8 @@ static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_wh
     if (m->level_bytes)
         return;
     m->pairs =
-        m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
-    m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
+        m->inside && m->every == 1 && is_scalar && m->num_frequency == 0;
+    m->batch = m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
 /* Whether it is of all nodes. Options that say no shape are of any grid; then `given` does not either. */
