@@ -95,7 +95,7 @@ static void add_values(const struct monitor_piece *piece, int64_t at, struct row
 
 /* Adds TOGETHER samples that are held, `apart` values from each other, to the sums of `num` frequencies, 1 or 2, which is
  * a constant where this is inlined: a value is converted once, sums stay in registers. wave: [sample][wide]. */
-enum { TOGETHER = 8, BATCH = 256 };
+enum { TOGETHER = LANES / 2, BATCH = 256 };
 DEVICE void add_together(double *restrict sum, int64_t all, const REAL *restrict held, int64_t apart,
                          int64_t num_value, const double *wave, int64_t wide, int num)
 {
@@ -138,7 +138,7 @@ CLONES static void add_waves(double *sum, int64_t all, const REAL *held, int64_t
         add_together(sum + k * all, all, held, all, num_value, wave + k, wide, 1);
 }
 
-/* Values that are held, sample after sample. */
+/* Values of a Fourier transform that are held, sample after sample. */
 static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num_all,
                      const struct monitor_sample *sample)
 {
@@ -148,12 +148,10 @@ static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num_
         double *sum = (double *)piece->sums + at;
         const REAL *held = (const REAL *)piece->held + at;
         int32_t n = 0;
-        for (; sample->statistic != UNDA_SQUARES && n + TOGETHER <= sample->num; n += TOGETHER)
+        for (; n + TOGETHER <= sample->num; n += TOGETHER)
             add_waves(sum, all, held + n * all, num, sample->wave + n * wide, wide);
         for (; n < sample->num; n++) {
             struct row r = {held + n * all, NULL, 1, num, 1, 0, 1};
-            if (sample->statistic == UNDA_SQUARES)
-                add_squares(sum, r);
             for (int32_t k = 0; k < wide; k += 2)
                 add_wave(sum + k * all, sum + (k + 1) * all, r, sample->wave + n * wide + k);
         }
