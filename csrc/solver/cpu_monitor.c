@@ -95,7 +95,7 @@ static void add_values(const struct monitor_piece *piece, int64_t at, struct row
 
 /* Adds TOGETHER samples that are held, `apart` values from each other, to the sums of `num` frequencies, 1 or 2, which is
  * a constant where this is inlined: a value is converted once, sums stay in registers. wave: [sample][wide]. */
-enum { TOGETHER = LANES / 2, BATCH = 256 };
+enum { TOGETHER = LANES / 2, BATCH = 512 };
 DEVICE void add_together(double *restrict sum, int64_t all, const REAL *restrict held, int64_t apart,
                          int64_t num_value, const double *wave, int64_t wide, int num)
 {
