@@ -90,7 +90,7 @@ def step_time(sim: Any, seconds: float, clock: Callable[[], float]) -> float:
 
 
 def runs(name: str, device: str, seconds: float) -> list[dict[str, Any]]:
-    """Time a problem without a monitor and with each kind, of each field, in turns: the least of several times.
+    """Time a problem without a monitor and with each kind, of each field, in turns: the least times.
 
     On the CPU by the processor time of all threads, which others' load disturbs less.
     """

@@ -90,9 +90,7 @@ static int32_t num_level(const struct monitor *m, int real_bytes)
 /* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and
  * on one CUDA device, on which samples are launches among those of steps. There sums of all nodes take levels that
  * stay where they are, if those of the scheme can (level_bytes); else the scalar scheme has the level of the last
- * step as well, and several samples are held where that moves less; rows of the scalar scheme on the CPU stay in the
- * cache from sample to sample, which spares as much of one frequency, and two levels taken at once spare more of
- * squares. */
+ * step as well, so that two are taken at once, and several samples are held where that moves less. */
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes,
                       int64_t level_bytes)
 {
@@ -103,8 +101,7 @@ static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_wh
         m->level_bytes = level_bytes;
     if (m->level_bytes)
         return;
-    m->pairs =
-        m->inside && m->every == 1 && is_scalar && m->num_frequency == 0;
+    m->pairs = m->inside && m->every == 1 && is_scalar && m->num_frequency == 0;
     m->batch = m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 

@@ -32,7 +32,7 @@ struct row {
                 p = (r).sign * value[i - first];                                                             \
                 body;                                                                                        \
             }                                                                                                \
-        else if ((r).step == 1)                                                                                   \
+        else if ((r).step == 1)                                                                              \
             for (int64_t i = first; i < end; i++) {                                                          \
                 REAL p = (r).sign * value[i - first];                                                        \
                 body;                                                                                        \
@@ -128,8 +128,8 @@ DEVICE void add_together(double *restrict sum, int64_t all, const REAL *restrict
         }
     }
 }
-CLONES static void add_waves(double *sum, int64_t all, const REAL *held, int64_t num_value, const double *wave,
-                             int64_t wide)
+CLONES static void add_waves(double *sum, int64_t all, const REAL *held, int64_t num_value,
+                             const double *wave, int64_t wide)
 {
     int64_t k = 0;
     for (; k + 4 <= wide; k += 4)
