@@ -76,28 +76,24 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier
- * transform's sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
- * frequency, moves 4 and at most 8 bytes; of squares 16. */
+/* So many levels are samples before they are added, where they stay: eight a frequency, so that a sample moves 4 bytes to
+ * be read and, for all, 4 of the sums, 32 bytes a frequency that are read and written; of squares 16, at most 24, and half
+ * as many in float64. */
 static int32_t num_level(const struct monitor *m, int real_bytes)
 {
-    int32_t num = (m->num_frequency ? 16 + 16 * m->num_frequency : 64) / real_bytes;
+    int32_t num = m->num_frequency ? 8 * m->num_frequency : 16;
     int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : num;
-    int32_t most = MONITOR_LEVELS * 4 / real_bytes;
-    num = num < most ? num : most;
+    num = (num < MONITOR_LEVELS ? num : MONITOR_LEVELS) * 4 / real_bytes;
     return num < room ? num : room;
 }
 
 /* How samples are taken. Steps need not end at them on the CPU, where rows are in the cache when they are made, and
  * on one CUDA device, on which samples are launches among those of steps. There sums of all nodes take levels that
  * stay where they are, if those of the scheme can (level_bytes); else the scalar scheme has the level of the last
- * step as well, and several samples are held where that moves less; rows of the scalar scheme on the CPU stay in the
- * cache from sample to sample, which spares as much of one frequency, and two levels taken at once spare more of
- * squares. */
+ * step as well, so that two are taken at once, and several samples are held where that moves less. */
 static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_whole, int real_bytes,
                       int64_t level_bytes)
 {
-    bool stays = is_scalar && on_cpu && m->num_frequency == 1;
     m->inside = on_cpu || is_whole;
     m->batch = num_level(m, real_bytes);
     if (is_whole && m->batch > 1 && m->statistic >= UNDA_SQUARES && m->field == FD_P &&
@@ -105,9 +101,8 @@ static void find_ways(struct monitor *m, bool is_scalar, bool on_cpu, bool is_wh
         m->level_bytes = level_bytes;
     if (m->level_bytes)
         return;
-    m->pairs =
-        m->inside && m->every == 1 && is_scalar && (on_cpu ? m->num_frequency < 2 : m->num_frequency == 0);
-    m->batch = stays || m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
+    m->pairs = m->inside && m->every == 1 && is_scalar && m->num_frequency == 0;
+    m->batch = m->pairs ? 1 : monitor_hold(m, real_bytes, on_cpu);
 }
 
 /* Whether it is of all nodes. Options that say no shape are of any grid; then `given` does not either. */

@@ -14,7 +14,7 @@
 
 /* Rows of values: those of one are `step` apart, rows `apart`. Accumulators of all follow one another. */
 struct row {
-    const REAL *value;
+    const REAL *value, *earlier; /* of the sample before, which is added first; NULL: there is none */
     int64_t step, num, num_row, apart;
     REAL sign;
 };
@@ -23,8 +23,16 @@ struct row {
 #define EACH_VALUE(r, i, body)                                                                               \
     for (int64_t row = 0; row < (r).num_row; row++) {                                                        \
         const REAL *value = (r).value + row * (r).apart;                                                     \
+        const REAL *earlier = (r).earlier ? (r).earlier + row * (r).apart : NULL;                            \
         int64_t first = row * (r).num, end = first + (r).num;                                                \
-        if ((r).step == 1)                                                                                   \
+        if (earlier)                                                                                         \
+            for (int64_t i = first; i < end; i++) {                                                          \
+                REAL p = (r).sign * earlier[i - first];                                                      \
+                body;                                                                                        \
+                p = (r).sign * value[i - first];                                                             \
+                body;                                                                                        \
+            }                                                                                                \
+        else if ((r).step == 1)                                                                              \
             for (int64_t i = first; i < end; i++) {                                                          \
                 REAL p = (r).sign * value[i - first];                                                        \
                 body;                                                                                        \
@@ -85,42 +93,68 @@ static void add_values(const struct monitor_piece *piece, int64_t at, struct row
             add_wave(sum + i * all, sum + (i + 1) * all, r, sample->wave + i);
 }
 
-enum { BATCH = 256 };
-
-/* So many samples that are held, `apart` values from each other: the cosine's sums and the sine's of one frequency. */
-enum { TOGETHER = 4 };
-CLONES static void add_waves(double *restrict sum, double *restrict other, const REAL *restrict held,
-                             int64_t apart, int64_t num, const double *wave, int64_t wide)
+/* Adds TOGETHER samples that are held, `apart` values from each other, to the sums of `num` frequencies, 1 or 2, which is
+ * a constant where this is inlined: a value is converted once, sums stay in registers. wave: [sample][wide]. */
+enum { TOGETHER = LANES / 2, BATCH = 512 };
+DEVICE void add_together(double *restrict sum, int64_t all, const REAL *restrict held, int64_t apart,
+                         int64_t num_value, const double *wave, int64_t wide, int num)
 {
-    for (int64_t i = 0; i < num; i++) {
-        double c = sum[i], s = other[i];
-#pragma GCC unroll 4
-        for (int n = 0; n < TOGETHER; n++) {
-            c += wave[n * wide] * (double)held[n * apart + i];
-            s += wave[n * wide + 1] * (double)held[n * apart + i];
+    double w[TOGETHER][4];
+    for (int n = 0; n < TOGETHER; n++)
+        for (int k = 0; k < 2 * num; k++)
+            w[n][k] = wave[n * wide + k];
+#pragma omp simd
+    for (int64_t i = 0; i < num_value; i++) {
+        double a = sum[i], b = sum[all + i], c = 0, d = 0;
+        if (num == 2) {
+            c = sum[2 * all + i];
+            d = sum[3 * all + i];
         }
-        sum[i] = c;
-        other[i] = s;
+#pragma GCC unroll 8
+        for (int n = 0; n < TOGETHER; n++) {
+            double p = (double)held[n * apart + i];
+            a += w[n][0] * p;
+            b += w[n][1] * p;
+            if (num == 2) {
+                c += w[n][2] * p;
+                d += w[n][3] * p;
+            }
+        }
+        sum[i] = a;
+        sum[all + i] = b;
+        if (num == 2) {
+            sum[2 * all + i] = c;
+            sum[3 * all + i] = d;
+        }
     }
 }
+CLONES static void add_waves(double *sum, int64_t all, const REAL *held, int64_t num_value,
+                             const double *wave, int64_t wide)
+{
+    int64_t k = 0;
+    for (; k + 4 <= wide; k += 4)
+        add_together(sum + k * all, all, held, all, num_value, wave + k, wide, 2);
+    if (k < wide)
+        add_together(sum + k * all, all, held, all, num_value, wave + k, wide, 1);
+}
 
-/* Values that are held, sample after sample. */
-static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num,
+/* Values of a Fourier transform that are held, sample after sample. */
+static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num_all,
                      const struct monitor_sample *sample)
 {
     int64_t all = monitor_num_value(piece), wide = 2 * sample->num_frequency;
-    for (int32_t n = 0; n < sample->num && sample->statistic == UNDA_SQUARES; n++)
-        add_squares((double *)piece->sums + at,
-                    (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1});
-    for (int32_t k = 0; k < wide; k += 2) {
-        double *sum = (double *)piece->sums + k * all + at;
+    for (int64_t end = at + num_all; at < end; at += BATCH) {
+        int64_t num = end - at < BATCH ? end - at : BATCH;
+        double *sum = (double *)piece->sums + at;
+        const REAL *held = (const REAL *)piece->held + at;
         int32_t n = 0;
         for (; n + TOGETHER <= sample->num; n += TOGETHER)
-            add_waves(sum, sum + all, (const REAL *)piece->held + n * all + at, all, num,
-                      sample->wave + n * wide + k, wide);
-        for (; n < sample->num; n++)
-            add_wave(sum, sum + all, (struct row){(const REAL *)piece->held + n * all + at, 1, num, 1, 0, 1},
-                     sample->wave + n * wide + k);
+            add_waves(sum, all, held + n * all, num, sample->wave + n * wide, wide);
+        for (; n < sample->num; n++) {
+            struct row r = {held + n * all, NULL, 1, num, 1, 0, 1};
+            for (int32_t k = 0; k < wide; k += 2)
+                add_wave(sum + k * all, sum + (k + 1) * all, r, sample->wave + n * wide + k);
+        }
     }
 }
 
@@ -153,7 +187,7 @@ static void add_rows(const struct monitor_piece *piece, int64_t at, struct row *
         for (int64_t i = 0; i < q->num; i += BATCH) {
             int64_t num = q->num - i < BATCH ? q->num - i : BATCH;
             combine(p, q, sample->quantity, row * q->apart + i * q->step, num);
-            add_values(piece, at + row * q->num + i, (struct row){p, 1, num, 1, 0, q->sign}, sample);
+            add_values(piece, at + row * q->num + i, (struct row){p, NULL, 1, num, 1, 0, q->sign}, sample);
         }
 }
 
@@ -190,19 +224,15 @@ void PRECISION(monitor_cpu_rows_)(const struct monitor_piece *piece, const struc
             struct row q[3];
             for (int f = 0; f < monitor_num_field(sample->quantity); f++)
                 q[f] = (struct row){(const REAL *)view->base[f] + at + magnitude(z[k]) * view->step,
+                                    NULL,
                                     view->step,
                                     n,
                                     rows,
                                     view->stride[1],
                                     sign};
-            struct monitor_sample now = *sample;
-            if (sample->two) {
-                struct row earlier = q[0];
-                earlier.value = (const REAL *)view->earlier + (q[0].value - (const REAL *)view->base[0]);
-                add_rows(piece, first + k, &earlier, sample);
-                now.wave += 2 * now.num_frequency;
-            }
-            add_rows(piece, first + k, q, &now);
+            if (sample->two)
+                q[0].earlier = (const REAL *)view->earlier + (q[0].value - (const REAL *)view->base[0]);
+            add_rows(piece, first + k, q, sample);
         }
         if (sample->num > 0)
             add_held(piece, first, rows * num, sample);

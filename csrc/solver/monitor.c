@@ -329,6 +329,7 @@ int32_t monitor_hold(const struct monitor *m, int real_bytes, bool on_cpu)
     int32_t most = real_bytes == 4 ? MONITOR_BATCH : MONITOR_BATCH / 2;
     if (m->statistic != UNDA_FOURIER)
         return m->statistic == UNDA_SQUARES && real_bytes == 4 && !on_cpu ? most : 1;
+    most *= on_cpu && m->num_frequency > 1 ? 2 : 1;
     int32_t room = UNDA_MAX_FREQUENCY / m->num_frequency;
     return room < most ? room : most;
 }

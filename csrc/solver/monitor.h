@@ -107,7 +107,8 @@ unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_
 
 /* So many samples are held, and then added at once: where that moves less. A node's sample takes of memory, not at once,
  *     a real read and two written and read besides, then 16 (squares) or 32 (each frequency) bytes for all that were held
- * instead of as many for each: of float64 squares that is more, and on the CPU, where a row is in the cache, as much. */
+ * instead of as many for each: of float64 squares that is more, and on the CPU, where a row is in the cache, as much. On
+ * the CPU twice as many of several frequencies, whose sums are most of what moves. */
 int32_t monitor_hold(const struct monitor *m, int real_bytes, bool on_cpu);
 
 /* Refuses fields and elements that there are not. */

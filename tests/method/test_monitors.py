@@ -43,19 +43,23 @@ def test_one_sample_more_is_seen():
         compare(monitors, p, times, 3 * sim.dt)
 
 
+MORE = FREQUENCIES[1], 0.2, FREQUENCIES[0]
+
+
 @pytest.mark.parametrize("name", ["scalar", "scalar tiled float64"])
 def test_every_step_may_be_a_sample(name):
     """They are taken two by two, in calls of an odd and of an even number of steps."""
     make, options, field = CASES[name]
     alone, sim = make(**options), make(**options)
     every, third = monitored(sim, field, 1), monitored(sim, field, 3)
-    one = sim.add_monitor(field, "dft", every=1, frequencies=FREQUENCIES[1:])  # is not held
+    one, more = (sim.add_monitor(field, "dft", every=1, frequencies=f) for f in (FREQUENCIES[1:], MORE))
     p, times = samples(alone, field, 1, 28)
     for num in (1, 4, 22):
         sim.step(num)
     compare(every, p, times, sim.dt)
     compare(third, p[::3], times[::3], 3 * sim.dt)
-    np.testing.assert_array_equal(one.values[0], every["dft"].values[1])
+    np.testing.assert_array_equal(one.values[0], every["dft"].values[1])  # alone, or by two
+    np.testing.assert_array_equal(more.values[[2, 0]], every["dft"].values)
 
 
 @pytest.mark.parametrize("name", ["scalar", "scalar tiled float64", "elastic"])
