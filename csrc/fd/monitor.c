@@ -76,14 +76,15 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
     return UNDA_OK;
 }
 
-/* So many levels are samples before they are added, where they stay: eight a frequency, so that a sample moves 4 bytes to
- * be read and, for all, 4 of the sums, 32 bytes a frequency that are read and written; of squares 16, at most 24, and half
- * as many in float64. */
+/* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier
+ * transform's sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
+ * frequency, moves 4 and at most 8 bytes; of squares 16. */
 static int32_t num_level(const struct monitor *m, int real_bytes)
 {
-    int32_t num = m->num_frequency ? 8 * m->num_frequency : 16;
+    int32_t num = (m->num_frequency ? 16 + 16 * m->num_frequency : 64) / real_bytes;
     int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : num;
-    num = (num < MONITOR_LEVELS ? num : MONITOR_LEVELS) * 4 / real_bytes;
+    int32_t most = MONITOR_LEVELS * 4 / real_bytes;
+    num = num < most ? num : most;
     return num < room ? num : room;
 }
 
