@@ -64,6 +64,7 @@ def growth(eigenvalues, dt, integrator):
     return np.abs(np.linalg.eigvals(rows)).max()
 
 
+@pytest.mark.each_value
 @in_turn(WORDS, FLUXES)
 def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
     """And something does at four times of it, where all cells are alike: no step is wasted."""
@@ -101,6 +102,7 @@ SETTINGS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 @in_turn(WORDS, SETTINGS)
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):

@@ -140,6 +140,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize(("kernel", "physics", "contrast", "degree", "parts"), CASES)
 def test_rows_are_as_exact_as_stated(kernel, physics, contrast, degree, parts, name):
@@ -235,6 +236,7 @@ def lit(device, kernel, degree=2):
     return np.stack([sim.get(name) for name in sim.fields])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kernel", SPLIT)
 def test_an_incident_wave_at_rest_is_right(kernel):
     tensor, cpu = lit("cuda", kernel), lit("cpu", "auto")
@@ -242,6 +244,7 @@ def test_an_incident_wave_at_rest_is_right(kernel):
     assert np.abs(tensor - cpu).max() < 1e-5 * np.abs(cpu).max()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("kernel", "integrator"),
     [("tensor", "lsrk4"), ("tensor", "ab3"), ("blocks", "lsrk4"), slow("blocks", "ab3")],

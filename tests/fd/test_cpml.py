@@ -65,6 +65,7 @@ def test_worse_layers_are_seen(direct):
     assert poor[2] > 0.03
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
 @pytest.mark.parametrize("order", [2, 8])
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # axes alike, at any order
@@ -199,6 +200,7 @@ def test_layers_are_checked():
         }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("width", "ratio"), [(3, 1), (5, 6), (10, 12), (10, 24)])
 def test_what_a_layer_returns_is_what_its_equations_say(width, ratio):
     """In one dimension, at order 2, of the frequency that a pulse has most of; 3 % for its tails.

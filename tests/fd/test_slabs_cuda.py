@@ -65,6 +65,7 @@ def _outcome(scheme, device, **options):
     return {"dt": sim.dt, "energy": sim.energy(), "parts": parts}
 
 
+@pytest.mark.each_value
 @pytest.mark.skipif(REAL, reason="the stand-in runs its streams in an order of the test's choice")
 @pytest.mark.parametrize("scheme", MEDIA)
 @pytest.mark.parametrize("eager", [0, 1, 2])
