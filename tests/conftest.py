@@ -35,7 +35,8 @@ def is_marked(item, name):
 
 @pytest.hookimpl(tryfirst=True)  # before -m slow looks at the marks
 def pytest_collection_modifyitems(config, items):
-    pairwise.thin(items)
+    if not config.getoption("--require-gpu"):  # a device is quick, and -m sanitize is to see all
+        pairwise.thin(items)
     marked = [item for item in items if is_marked(item, "gpu")]
     if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
         for item in marked:

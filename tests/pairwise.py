@@ -1,4 +1,4 @@
-"""Few cases of many: every pair of values of two settings occurs in one of a table's; every value in a test's."""
+"""Few cases of many: every pair of values of a table, every value of a test's arguments, is in one of them."""
 
 import itertools
 
@@ -65,21 +65,25 @@ def in_turn(*settings, all_of_them=False):
     return pytest.mark.parametrize(names, params)
 
 
-def values(item):
-    """What a case is: (argument, value), or (argument, setting, value) where an argument is a dict of settings."""
-    found = set()
+def values(item, together=()):
+    """(argument, value) of a case, or (argument, setting, value) where an argument is a dict of settings.
+
+    together: arguments whose values are one value.
+    """
+    found, one_value = set(), []
     for name, value in item.callspec.params.items():
         if isinstance(value, dict):
             found.update((name, setting, repr(one)) for setting, one in value.items())
         else:  # a function or an object is itself; numbers and words are compared
             plain = isinstance(value, (str, int, float, tuple, type(None)))
-            found.add((name, repr(value) if plain else id(value)))
-    return found
+            known = name, repr(value) if plain else id(value)
+            one_value.append(known) if name in together else found.add(known)
+    return found | {tuple(one_value)} if one_value else found
 
 
-def fewest(items):
-    """Of one test's cases a few in which every value of each argument occurs (greedy, the first of equals)."""
-    each = [values(item) for item in items]
+def fewest(items, together=()):
+    """A few cases of one test in which every value of each argument occurs (greedy, the first of equals)."""
+    each = [values(item, together) for item in items]
     missing, chosen = set().union(*each), []
     while missing:
         best = max(range(len(each)), key=lambda i: len(each[i] & missing))
@@ -89,15 +93,15 @@ def fewest(items):
 
 
 def thin(items):
-    """Mark slow the cases that a test does not need by default: marked `each_value` those beyond the fewest,
-    marked `first` those beyond so many."""
+    """Mark slow the cases that a test does not need by default: marked `each_value`, whose arguments are those that
+    go together, those beyond the fewest; marked `first` those beyond so many."""
     cases = {}
     for item in items:
         if not any(item.get_closest_marker(name) for name in ("slow", "gpu")):
             cases.setdefault((item.parent, item.originalname), []).append(item)
     for of_one in cases.values():
-        if of_one[0].get_closest_marker("each_value"):
-            kept = fewest(of_one)
+        if mark := of_one[0].get_closest_marker("each_value"):
+            kept = fewest(of_one, mark.args)
         elif mark := of_one[0].get_closest_marker("first"):
             kept = of_one[: mark.args[0]]
         else:

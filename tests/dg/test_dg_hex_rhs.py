@@ -45,7 +45,7 @@ def all_walls(case):
 # ---- the equations ----
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "kind")
 @in_turn(KINDS, pytest.mark.parametrize("degree", [1, 2]), FLUXES)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, degree, flux):
     """At walls of every kind, with materials by node and by cell."""
@@ -224,7 +224,7 @@ def test_numbering_cells_and_vertices_otherwise_changes_nothing(physics):
 # ---- what the equations keep ----
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "word")
 @FLUXES
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize(("physics", "word"), [*STEADY, *((name, "periodic") for name in CASES)])
@@ -286,7 +286,6 @@ def inner(case, mass, materials, u, v):
     return np.einsum("en,enf,enfg,eng->", mass, u, weights, v, optimize=True)
 
 
-@pytest.mark.each_value
 @EVERY_WORD
 def test_the_central_flux_keeps_the_energy_and_upwind_loses_it(physics, kind, word):
     """With another material at every node. Conduction takes sigma E^2, absorbing faces what leaves."""
@@ -322,7 +321,7 @@ def test_the_energy_is_kept_at_other_degrees(physics, degree):
     assert abs(energy(u, apply(sim, np.roll(u, 1, axis=1)))) > 1e-6 * np.sqrt(energy(u, u) * energy(a, a))
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "kind", "word")
 @FLUXES
 @EVERY_WORD
 def test_the_adjoint_is_the_time_reversed_operator(physics, kind, word, flux):

@@ -171,7 +171,7 @@ def without_fluids_moved(physics, materials, other):
     return other
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "kind", "word")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @FLUXES
 @EVERY_WORD

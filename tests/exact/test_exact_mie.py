@@ -90,7 +90,6 @@ def in_time(solution, part, medium):
     return wave
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("name, where", [
     (name, where) for name in SPHERES for where in ("inside", "total", "scattered")
     if (name, where) != ("pec", "inside")

@@ -154,7 +154,6 @@ def test_seconds_are_those_of_a_launch_and_of_a_step(monkeypatch, kind):
         assert launched == (2 + RUNS) * (2 * step + lists)
 
 
-@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -99,7 +99,6 @@ def test_a_cpml_in_its_place_grows(case):
     assert found[-1] > 100 * found[1]
 
 
-@pytest.mark.first(1)
 @pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
 def test_the_norm_of_a_sponge_falls_in_every_step(physics):
     """|u|^2/2 - |dt L u|^2/8 + |m|^2/2 + |dt d m|^2/8 (csrc/fd/staggered/cpml.c), of one medium in layers.

@@ -40,7 +40,7 @@ def energies(sim, steps, every):
     return np.array(found)
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "sides")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("physics, sides", BOXES)
 def test_energy_is_conserved_in_any_medium(physics, sides, order):

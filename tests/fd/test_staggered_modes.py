@@ -72,7 +72,7 @@ TRAVELLING = [
 ]
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("physics", "kind")
 @pytest.mark.parametrize("physics, kind, order", TRAVELLING)
 def test_plane_waves_have_the_numerical_frequency(physics, kind, order):
     """Along every axis and across all; long and short; at two steps."""

@@ -4,7 +4,7 @@ import itertools
 from types import SimpleNamespace
 
 import pytest
-from pairwise import in_turn, thin, values
+from pairwise import fewest, in_turn, thin, values
 
 KINDS = [("sound", "rigid"), ("sound", "free"), ("light", "pec")]
 SETTINGS = [
@@ -32,7 +32,7 @@ def test_on_a_device_all_run():
 
 def cases(function, *arguments, slow=(), mark=None):
     """Stand-ins for what pytest collects of a test marked `first`, or else `each_value`."""
-    marks = {"first": mark} if mark else {"each_value": True}
+    marks = {"first": mark} if mark else {"each_value": SimpleNamespace(args=())}
     return [
         SimpleNamespace(
             parent="file", originalname=function, callspec=SimpleNamespace(params=params),
@@ -57,6 +57,14 @@ def test_of_a_test_marked_each_value_the_default_cases_have_every_value_and_the_
     for left_out in default:
         assert all_values(item for item in default if item is not left_out) != all_values(one)
     assert [item.marks for item in other] == [[], []]  # a slow case stands for none
+
+
+def test_of_values_that_go_together_every_pair_has_a_case():
+    settings = list(itertools.product("ab", "xy", (1, 2)))
+    found = cases("one", *(dict(zip(("physics", "wall", "degree"), one, strict=True)) for one in settings))
+    default = {settings[found.index(item)] for item in fewest(found, ("physics", "wall"))}
+    assert {one[:2] for one in default} == set(itertools.product("ab", "xy")) and len(default) == 4
+    assert {one[2] for one in default} == {1, 2}
 
 
 def test_of_a_test_marked_first_the_default_cases_are_so_many():

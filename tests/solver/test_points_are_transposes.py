@@ -101,7 +101,7 @@ def holds(sim, made, physics, place, factor):
     assert abs(found - other) > 10 * ROUNDING * size, "the test sees a thousandth of the way"
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("shape", "physics")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("physics", DRIVEN)
