@@ -1,4 +1,4 @@
-"""Few cases of many: every pair of values of a table, every value of a test's arguments, is in one of them."""
+"""Few cases of many: every pair of values of a table, every value of a test's arguments is in one of them."""
 
 import itertools
 
@@ -93,8 +93,11 @@ def fewest(items, together=()):
 
 
 def thin(items):
-    """Mark slow the cases that a test does not need by default: marked `each_value`, whose arguments are those that
-    go together, those beyond the fewest; marked `first` those beyond so many."""
+    """Mark slow the cases that a test does not need by default.
+
+    Of a test marked `each_value` those beyond the fewest, arguments of the mark being together; of one marked
+    `first` those beyond so many.
+    """
     cases = {}
     for item in items:
         if not any(item.get_closest_marker(name) for name in ("slow", "gpu")):
