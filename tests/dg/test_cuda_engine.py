@@ -195,6 +195,7 @@ SPLIT_FEW = [
 ]  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     "case",

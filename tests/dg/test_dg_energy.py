@@ -160,7 +160,7 @@ def test_central_flux_loses_only_what_lsrk4_damps_in_100_periods(name):
 @pytest.mark.parametrize(
     ("flux", "integrator", "name"),
     [
-        pytest.param(*kind, name, marks=[pytest.mark.slow] * ((i + j) % 3 == 2))
+        pytest.param(*kind, name, marks=[pytest.mark.slow] * (name in ALIKE or (i + j) % 3 == 2))
         for i, kind in enumerate([("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "ab3")])
         for j, name in enumerate(BOXES)
     ],

@@ -267,6 +267,7 @@ def test_profiles_count_the_work_of_each_function():
     assert len(set(whole.values())) == 1
 
 
+@pytest.mark.first(5)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("medium", "given", "kernel"),

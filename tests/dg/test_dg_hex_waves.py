@@ -147,7 +147,7 @@ SURFACE = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @SURFACE
 def test_surface_waves_travel_ten_wavelengths_with_their_speed_and_shape(kind):
     speed, shape = surface_waves.travel(kind, 4, 10, shape="hex")

@@ -100,6 +100,7 @@ def test_surface_waves_neither_gain_nor_lose_with_the_central_flux(kind):
     assert max(shape) < 0.03
 
 
+@pytest.mark.first(1)
 @KINDS
 def test_media_one_per_cent_too_fast_are_seen(kind):
     media = [

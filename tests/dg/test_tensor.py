@@ -160,6 +160,7 @@ def random_state(sim, seed=1):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("physics", "degree", "threads"),
     [
@@ -193,6 +194,7 @@ def test_a_state_times_a_power_of_two_has_the_same_digits(kernel):
         assert np.array_equal(apply(sim, factor * q), factor * rates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [8, pytest.param(16, marks=pytest.mark.slow)])
 def test_warps_with_any_number_of_lots_give_the_same_digits(rows):
     one, three = (simulation("tensor", "elastic", 1e4, rows=rows, lots=lots) for lots in (1, 3))

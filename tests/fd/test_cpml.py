@@ -110,6 +110,7 @@ def strata(physics, shape):
     return unda.Elastic(rho=one, vp=two, vs=np.choose(bed, [0.7, 1.0, 0.9]))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("physics", WALLS)
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # 4.7 nodes are enough to see what comes back
 def test_waves_leave_and_nothing_comes_back(physics):

@@ -73,6 +73,7 @@ def test_little_comes_back_at_60_degrees(order):
     assert reflected(60, (3, 0.01), order) > 0.05
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("cfl", [0.2, 0.95])
 def test_the_step_does_not_matter_to_layers(cfl):
     """Damping is exp(-sigma dt): reflections at other steps are those at 0.9."""

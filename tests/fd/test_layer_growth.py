@@ -82,6 +82,7 @@ def bounded(sim, steps):
     assert (np.diff(found[1:]) <= BAR * found[0]).all(), found
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_20000_steps_do_not_grow(case):
     bounded(CASES[case](), 20_000)

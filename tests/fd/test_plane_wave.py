@@ -95,6 +95,7 @@ def symbol(scheme, order, x):
     return sum(2 * w * np.sin((m + 0.5) * x) for m, w in enumerate(weight)) ** 2
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "name, order",
     [("scalar", 2), ("acoustic", 4)]

@@ -26,6 +26,7 @@ FEW = (
 )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("i", "key"),
     [
@@ -76,6 +77,7 @@ def test_slabs_wait_for_what_their_neighbours_send(monkeypatch, devices, scheme,
     assert differences(one, _outcome(scheme, devices[:3])) == []
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_processes_have_the_bits_of_one_device(monkeypatch, devices, scheme):
     """Planes go through memory of the host, each copy as late as it may."""

@@ -294,6 +294,7 @@ def test_columns_compile_with_their_values_in_registers(degree):
     assert {key: bytes_ for key, bytes_ in spilt.items() if bytes_ > known[key]} == {}
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("axes", "metrics"),

@@ -76,6 +76,7 @@ def test_receivers_have_the_bits_of_a_launch_of_their_own(kind, assembly, monkey
     assert apart - joined == 23, "the last step of a run has no next one, but the first records what it finds"
 
 
+@pytest.mark.slow
 def test_plans_of_the_same_tiles_have_the_same_bits():
     """How many blocks share a multiprocessor, and what is asked for early, changes no sum."""
     found = []

@@ -156,6 +156,7 @@ def test_a_fault_of_the_exchange_is_seen(tmp_path, fault):
         _core.check(_core.lib.unda_set_kernel_dir(str(KERNELS).encode()))
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_two_teams_on_one_device_at_once_do_not_hang():
     """Under load: each of two threads has three parts on the first device."""
