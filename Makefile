@@ -185,7 +185,8 @@ demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 	MPLBACKEND=Agg .venv/bin/python examples/first_wave.py
 
 # Each process has half of the tests, in their order, and takes over some of the other's when it has done its own.
-PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist worksteal
+# Bytecode is kept whatever the environment says: else each process that a test starts compiles unda's modules again.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist worksteal
 
 unit: .venv/test ## half of the tests in half a minute: nothing is compiled but the library
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
@@ -201,7 +202,7 @@ test-slow: .venv/dev ## the slow tests (up to an hour)
 
 test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
-	$(PYTEST) --mpi -m mpi $(ARGS)
+	$(PYTEST) --mpi -m mpi $(shell grep -rl --include='test_*.py' 'mark\.mpi' tests) $(ARGS)
 
 WITH_PATH := PYTHONPATH=$(CURDIR)/python$${PYTHONPATH:+:$$PYTHONPATH}
 

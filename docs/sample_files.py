@@ -6,6 +6,7 @@ Sample run: python docs/sample_files.py [FOLDER]   (needs segyio).
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ sys.path.insert(0, str(ROOT / "examples"))
 from shot_gather import speed  # noqa: E402
 
 STEP, SIZE, DEPTH = 25, 4000, 2000  # m
+DATE = b"2026-11-27"  # of the section that is stored
 MEASURED = ROOT / "benchmarks" / "results" / "h200_modave2016_kernels.json"
 
 
@@ -27,6 +29,7 @@ def salt(path):
     spec = segyio.spec()
     spec.format, spec.samples, spec.tracecount = 5, depth, len(x)
     with segyio.create(str(path), spec) as file:
+        file.text[0] = re.sub(rb"\d{4}-\d\d-\d\d", DATE, file.text[0])  # segyio writes today's
         file.bin[segyio.BinField.Interval] = 1000 * STEP  # "ms" are metres
         for i, one in enumerate(x):
             file.header[i] = {189: 1, 193: i + 1, 181: one, 185: 0, 71: 1, 117: 1000 * STEP}

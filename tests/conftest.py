@@ -4,13 +4,16 @@
 into failures.
 """
 
+import gc
 import os
 import signal
 from functools import cache
 
 import cuda_device
+import pairwise
 import pytest
 
+gc.disable()  # until the tests are collected
 os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
 
 #: Tests that begin by compiling for half a minute: at the end the other process would wait for them.
@@ -30,7 +33,10 @@ def is_marked(item, name):
     return item.get_closest_marker(name) is not None
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m slow looks at the marks
 def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--require-gpu"):  # a device is quick, and -m sanitize is to see all
+        pairwise.thin(items)
     marked = [item for item in items if is_marked(item, "gpu")]
     if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
         for item in marked:
@@ -42,8 +48,16 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)
         if is_marked(item, "mpi") and not config.getoption("--mpi"):
             item.add_marker(pytest.mark.skip(reason="processes of MPI: runs with --mpi"))
-        if is_marked(item, "slow") and not config.getoption("--slow"):
-            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
+    if not config.getoption("--slow"):  # not skipped: each report of thousands takes its time
+        slow = [item for item in items if is_marked(item, "slow")]
+        items[:] = [item for item in items if not is_marked(item, "slow")]
+        config.hook.pytest_deselected(items=slow)
+
+
+def pytest_collection_finish():
+    """What is collected, a million objects that stay, is nothing for the collector of garbage to look at."""
+    gc.freeze()
+    gc.enable()
 
 
 def processor_seconds():

@@ -1,4 +1,4 @@
-"""Few cases of a large table: every pair of values of two settings occurs in one of them."""
+"""Few cases of many: every pair of values of a table, every value of a test's arguments is in one of them."""
 
 import itertools
 
@@ -63,3 +63,53 @@ def in_turn(*settings, all_of_them=False):
         values = [value for one in chosen for value in (one if isinstance(one, tuple) else (one,))]
         params.append(pytest.param(*values, marks=[pytest.mark.slow] * (sum(places) % 2 and not all_of_them)))
     return pytest.mark.parametrize(names, params)
+
+
+def values(item, together=()):
+    """(argument, value) of a case, or (argument, setting, value) where an argument is a dict of settings.
+
+    together: arguments whose values are one value.
+    """
+    found, one_value = set(), []
+    for name, value in item.callspec.params.items():
+        if isinstance(value, dict):
+            found.update((name, setting, repr(one)) for setting, one in value.items())
+        else:  # a function or an object is itself; numbers and words are compared
+            plain = isinstance(value, (str, int, float, tuple, type(None)))
+            known = name, repr(value) if plain else id(value)
+            one_value.append(known) if name in together else found.add(known)
+    return found | {tuple(one_value)} if one_value else found
+
+
+def fewest(items, together=()):
+    """A few cases of one test in which every value of each argument occurs (greedy, the first of equals)."""
+    each = [values(item, together) for item in items]
+    missing, chosen = set().union(*each), []
+    while missing:
+        best = max(range(len(each)), key=lambda i: len(each[i] & missing))
+        missing -= each[best]
+        chosen.append(items[best])
+    return chosen
+
+
+def thin(items):
+    """Mark slow the cases that a test does not need by default.
+
+    Of a test marked `each_value` those beyond the fewest, arguments of the mark being together; of one marked
+    `first` those beyond so many.
+    """
+    cases = {}
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in ("slow", "gpu")):
+            cases.setdefault((item.parent, item.originalname), []).append(item)
+    for of_one in cases.values():
+        if mark := of_one[0].get_closest_marker("each_value"):
+            kept = fewest(of_one, mark.args)
+        elif mark := of_one[0].get_closest_marker("first"):
+            kept = of_one[: mark.args[0]]
+        else:
+            continue
+        kept = set(map(id, kept))
+        for item in of_one:
+            if id(item) not in kept:
+                item.add_marker(pytest.mark.slow)

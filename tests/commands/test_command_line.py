@@ -108,6 +108,7 @@ def test_bench_times_hexahedra(tmp_path):
     assert [row["metric"] for row in result["rows"]] == ["stored"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.usefixtures("limits_once")
 def test_bench_times_one_problem_on_several_devices(tmp_path, monkeypatch, capsys):
@@ -374,6 +375,7 @@ def test_the_order_of_errors_ends_where_single_precision_does():
     assert cavity.order([1e-4, 1e-5, 1e-6, 1e-5]) is None
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_bench_times_finite_differences(tmp_path, monkeypatch, device):
     """Every combination is a row; the rate is that of the user's cells."""

@@ -40,6 +40,7 @@ def test_every_method_on_a_mesh_is_the_same_in_a_process_of_its_own():
     assert [r.value[0] for r in results] == [sweep_cases.run(**case)[0] for case in given]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("workers", "cases", "expected"), [(3, 3, 3), (3, 7, 3), (5, 2, 2), (1, 3, 1)])
 def test_as_many_processes_as_workers_work_at_once(tmp_path, monkeypatch, workers, cases, expected):
     """Not fewer: the first ones wait for each other, and end in reverse order. Not more: a process each."""

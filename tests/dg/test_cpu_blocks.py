@@ -35,6 +35,7 @@ def distance(a, b):
 
 
 # One jump lifted (upwind, a material in each cell), both (central), materials by node.
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("flux", "per", "degree"),
     [("upwind", "cell", 5), ("central", "cell", 5), ("upwind", "node", 5)],
@@ -70,6 +71,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("physics", "degree"), [(name, n) for name in WHOLE for n in WHOLE[name]])
 def test_blocks_round_less_than_whole_matrices(physics, degree):
     medium = {

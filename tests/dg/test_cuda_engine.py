@@ -163,6 +163,7 @@ def test_rates_are_compared_of_every_setting():
     assert values_with_rates(CASES, 18) == {(name, one) for name in settings for one in settings[name]}
 
 
+@pytest.mark.each_value
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(("case", "with_rates"), half_with_rates(CASES, 18))
 def test_cuda_equals_cpu(case, with_rates):
@@ -194,6 +195,7 @@ SPLIT_FEW = [
 ]  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     "case",
@@ -372,6 +374,7 @@ def small_simulation(integrator, device="cuda", **options):
     return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["p"], every=3)
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
 def test_batched_steps_have_the_bits_of_single_ones(integrator):
@@ -404,6 +407,7 @@ def test_sources_and_receivers_may_change_between_runs():
     assert np.abs(results[0] - results[1]).max() < 1e-12 * np.abs(results[0]).max()
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("kernel", kernels("fused", "gemm", "microblock"))
 def test_profile_names_each_kernel_and_keeps_the_state(kernel):

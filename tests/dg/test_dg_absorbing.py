@@ -87,6 +87,7 @@ WAVES = {
 EVERY = pytest.mark.parametrize("name", WAVES)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("flux", ["upwind", "central"])
 @EVERY
 def test_nothing_comes_back_at_right_angles(name, flux):

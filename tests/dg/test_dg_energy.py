@@ -139,7 +139,13 @@ def check_losses(name, periods):
     assert energy[0] - energy[-1] > 10 * bound
 
 
-@pytest.mark.parametrize("name", BOXES)
+#: Whose walls or media another has as well.
+ALIKE = ("sound, free", "rock, lubricated", "rock on water", "water on oil", "light, magnetic")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in BOXES]
+)
 def test_central_flux_loses_only_what_lsrk4_damps(name):
     check_losses(name, 2)
 
@@ -150,10 +156,11 @@ def test_central_flux_loses_only_what_lsrk4_damps_in_100_periods(name):
     check_losses(name, 100)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("flux", "integrator", "name"),
     [
-        pytest.param(*kind, name, marks=[pytest.mark.slow] * ((i + j) % 3 == 2))
+        pytest.param(*kind, name, marks=[pytest.mark.slow] * (name in ALIKE or (i + j) % 3 == 2))
         for i, kind in enumerate([("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "ab3")])
         for j, name in enumerate(BOXES)
     ],
@@ -171,6 +178,7 @@ def test_energy_never_grows_in_500_periods(name, flux):
     assert (np.diff(energies(sim, 500 * period, samples=2000)) < 0).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["sound, rigid", "water on rock", "layers of light"])
 def test_energy_grows_above_the_stable_step(name):
     stable = make(name)[0].dt_stable

@@ -81,6 +81,7 @@ def test_rates_are_compared_of_every_setting():
     assert values_with_rates(CASES, 15) >= {(name, one) for name in SETTINGS for one in SETTINGS[name]}
 
 
+@pytest.mark.each_value
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(("case", "with_rates"), half_with_rates(CASES, 15))
 def test_cuda_equals_cpu(case, with_rates):
@@ -95,6 +96,7 @@ def test_cuda_equals_cpu(case, with_rates):
         assert np.abs(1.001 * cpu - cuda).max() > TOLERANCE[case["dtype"]] * np.abs(cpu).max()
 
 
+@pytest.mark.each_value
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
 @in_turn(
@@ -155,6 +157,7 @@ def with_waves(device, physics, cells, waves=True, **options):
     return np.stack([sim.get(name) for name in sim.fields] + [rates[name] for name in sim.fields])
 
 
+@pytest.mark.first(3)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("physics", "cells", "degree", "dtype", "flux", "integrator", "kernel"),
@@ -195,6 +198,7 @@ PLANS = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     "plan",
@@ -263,6 +267,7 @@ def test_profiles_count_the_work_of_each_function():
     assert len(set(whole.values())) == 1
 
 
+@pytest.mark.first(5)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("medium", "given", "kernel"),

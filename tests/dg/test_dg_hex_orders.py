@@ -85,6 +85,7 @@ SLOW = [
 ]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("name", "kind", "degree"), DEFAULT + SLOW)
 def test_every_degree_has_its_order_with_the_upwind_flux(name, kind, degree):
     found = order(name, kind, degree)
@@ -103,6 +104,7 @@ def test_every_degree_has_its_order_with_the_central_flux(name, kind, degree):
     assert found > required(kind, degree, "central")
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_their_order(name):
     """Materials jump at faces; fluid on rock too, where the two slip."""
@@ -110,6 +112,7 @@ def test_layers_have_their_order(name):
     assert found > required("affine", 3)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", WAVES)
 def test_halving_the_step_leaves_the_error_alone(name):
     """At degree 5, where time would add the most."""

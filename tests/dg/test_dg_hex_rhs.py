@@ -45,6 +45,7 @@ def all_walls(case):
 # ---- the equations ----
 
 
+@pytest.mark.each_value("physics", "kind")
 @in_turn(KINDS, pytest.mark.parametrize("degree", [1, 2]), FLUXES)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, degree, flux):
     """At walls of every kind, with materials by node and by cell."""
@@ -63,6 +64,7 @@ def test_the_right_hand_side_is_that_of_the_equations(physics, kind, degree, flu
     assert distance(equations.rates(cells, q), found) < rounding(degree)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("degree", "flux"),
     [
@@ -90,6 +92,7 @@ def test_the_right_hand_side_of_high_degrees_is_that_of_the_equations(physics, d
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("degree", "warped"),
     [(3, True), (7, False), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(3, False), (7, True)])],
@@ -120,6 +123,7 @@ def test_cells_whose_lines_fill_vectors_obey_the_equations(physics, degree, warp
     assert distance(expected, found) > rounding(degree)
 
 
+@pytest.mark.first(1)
 @in_turn(PHYSICS, FLUXES)
 def test_periodic_sides_are_like_any_other_faces(physics, flux):
     case, mesh = CASES[physics], box((3, 3, 3), periodic=(True,) * 3)
@@ -220,6 +224,7 @@ def test_numbering_cells_and_vertices_otherwise_changes_nothing(physics):
 # ---- what the equations keep ----
 
 
+@pytest.mark.each_value("physics", "word")
 @FLUXES
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize(("physics", "word"), [*STEADY, *((name, "periodic") for name in CASES)])
@@ -316,6 +321,7 @@ def test_the_energy_is_kept_at_other_degrees(physics, degree):
     assert abs(energy(u, apply(sim, np.roll(u, 1, axis=1)))) > 1e-6 * np.sqrt(energy(u, u) * energy(a, a))
 
 
+@pytest.mark.each_value("physics", "kind", "word")
 @FLUXES
 @EVERY_WORD
 def test_the_adjoint_is_the_time_reversed_operator(physics, kind, word, flux):

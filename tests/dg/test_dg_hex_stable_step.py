@@ -65,6 +65,7 @@ def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
         check_limit(case, mesh, materials, word, flux, 1)
 
 
+@pytest.mark.each_value
 @FLUXES
 @pytest.mark.parametrize(("physics", "word"), [pair for pair in WORDS.args[1] if pair[1] != "periodic"])
 def test_nothing_grows_at_the_limit_of_one_warped_cell(physics, word, flux):
@@ -102,6 +103,7 @@ BOXES = {
 }
 
 
+@pytest.mark.each_value
 @FLUXES
 @pytest.mark.parametrize(
     ("physics", "degree"), [("acoustic", 1), ("acoustic", 2), ("elastic", 1), ("maxwell", 1)]
@@ -127,6 +129,7 @@ def test_thin_bars_of_any_solid_are_stable(ratio):
         check_limit(CASES["elastic"], mesh, np.array(materials), "free", "upwind", degree)
 
 
+@pytest.mark.each_value
 @FLUXES
 @pytest.mark.parametrize("physics", ["acoustic", "maxwell"])
 def test_axes_that_are_not_orthogonal_shorten_the_step(physics, flux):
@@ -151,6 +154,7 @@ def late_energies(physics, word, *, degree, seed, steps, **options):
     return np.array(found)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5, 10))])
 @in_turn(WORDS, SETTINGS)
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):

@@ -22,6 +22,7 @@ BAR = 0.01  # of amplitudes
 # ---- sources and receivers ----
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wall", [None, pytest.param("rigid", marks=pytest.mark.slow), "free"])
 def test_a_source_of_sound_has_its_exact_amplitude_beside_a_wall_and_without(wall):
     """To 1 % at N = 4, eight nodes in the shortest wavelength; 2 % more of it or 1 % more speed is seen."""
@@ -46,6 +47,7 @@ def test_point_sources_have_their_exact_amplitude_near_field_included(name):
     assert point_sources.misfits(rec, medium, exact.point_source(wrong, make(place, 1))).max() > BAR
 
 
+@pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # identities hold, resolved or not
 @FLUXES
 @pytest.mark.parametrize("pair", PAIRS)
@@ -129,6 +131,7 @@ def test_a_region_holds_the_wave_and_what_leaks_out_vanishes(name):
 TETRAHEDRA = {"sound": (1e-4, 1.5e-4), "P": (4e-6, 9e-6), "SV": (9e-5, 3.8e-4), "SH": (5e-5, 1.2e-4)}
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", absorbing.WAVES)
 def test_absorbing_sides_send_back_no_more_than_those_of_tetrahedra(name):
     """Nothing at right angles; of 30 degrees what the impedance says."""
@@ -144,6 +147,7 @@ SURFACE = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @SURFACE
 def test_surface_waves_travel_ten_wavelengths_with_their_speed_and_shape(kind):
     speed, shape = surface_waves.travel(kind, 4, 10, shape="hex")

@@ -53,6 +53,7 @@ def order(degree, direction, *, simulated=TWO, expected=TWO):
     return np.polyfit(np.log(sizes), np.log(errors), 1)[0], errors
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 def test_reflected_and_transmitted_waves_converge_at_order_n_plus_1(degree, direction):
@@ -110,6 +111,7 @@ def coefficients(one, two):
     return np.array([z2 - z1, 2 * z2]) / (z2 + z1)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("one", "two"), [(ONE, TWO), (TWO, ONE)])
 def test_a_pulse_is_reflected_and_transmitted_with_its_amplitudes(one, two):
     error = amplitudes(one, two) / coefficients(one, two) - 1

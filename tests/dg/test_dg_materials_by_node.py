@@ -69,6 +69,7 @@ def test_constants_by_node_are_those_by_cell(physics, flux):
 # ---- an independent right-hand side ----
 
 
+@pytest.mark.each_value
 @in_turn(pytest.mark.parametrize(("physics", "kind"), KINDS), FLUXES)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, flux):
     """Another material at every node of both sides of each face, at walls of every kind too."""

@@ -56,6 +56,7 @@ def observed(name, degree, **options):
     return order(cells(name, degree), make, degree=degree, until=until, **options)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("name", "degree"), CASES)
 def test_every_degree_has_its_order_with_the_upwind_flux(name, degree):
     slopes, errors = observed(name, degree)
@@ -78,6 +79,7 @@ def test_ab3_keeps_the_order_of_every_degree(name, degree):
     assert (slopes > degree + 0.5).all(), (slopes, errors)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["sound", "P and S waves", "light in a conductor"])
 def test_halving_the_step_leaves_the_error_alone(name):
     """At degree 5, where time would add the most."""
@@ -104,6 +106,7 @@ WRONG = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_materials_one_per_cent_off_do_not_converge(name):
     medium, solution = WRONG[name]
@@ -133,6 +136,7 @@ def test_the_walls_of_another_box_do_not_converge(name):
     assert (slopes < 1.5).all(), (slopes, errors)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "name", ["layers of rock", "fluid on rock", "cavity of two layers", "sound in layers"]
 )

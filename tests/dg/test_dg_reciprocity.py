@@ -66,6 +66,7 @@ def trace(case, here, along, there, recorded, flux="upwind", medium=None):
     return sum(w * rec[field][0] for w, field in zip(weight, fields, strict=True))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("flux", ["upwind", "central"])
 @pytest.mark.parametrize("case", CASES)
 def test_source_and_receiver_change_places(case, flux):

@@ -178,19 +178,19 @@ P, SV, SH, TE, TM = Elastic("p"), Elastic("sv"), Elastic("sh"), Light("te"), Lig
 CASES = {
     "P at rock": (P, ROCK, HARD, 25),
     "SV at rock": (SV, ROCK, HARD, 18),
-    "SH at rock": (SH, ROCK, HARD, 25),
     "sound at rock": (P, SEA, ROCK, 25),
     "SV at a fluid": (SV, ROCK, SEA, 25),
     "TE": (TE, GLASS, IRON, 35),
     "TM": (TM, GLASS, IRON, 35),
+    "TM, totally reflected": (TM, GLASS, AIR, 50),
+    "TE at a conductor": (TE, AIR, CLAY, 40),
+}
+MORE = {
+    "SH at rock": (SH, ROCK, HARD, 25),
     "TE from outside": (TE, IRON, GLASS, 50),
     "TM from outside": (TM, IRON, GLASS, 50),
     "TE, totally reflected": (TE, GLASS, AIR, 50),
-    "TM, totally reflected": (TM, GLASS, AIR, 50),
-    "TE at a conductor": (TE, AIR, CLAY, 40),
     "TM at a conductor": (TM, AIR, CLAY, 40),
-}
-MORE = {
     "P from rock that is harder": (P, HARD, ROCK, 40),
     "P at a fluid": (P, ROCK, SEA, 25),
     "sound at a fluid": (P, SEA, BRINE, 30),
@@ -210,6 +210,7 @@ def test_waves_are_reflected_and_transmitted_with_their_amplitudes(name):
     assert worst(found) < BAR, found
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "name",
     [

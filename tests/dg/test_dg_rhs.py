@@ -171,6 +171,7 @@ def without_fluids_moved(physics, materials, other):
     return other
 
 
+@pytest.mark.each_value("physics", "kind", "word")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @FLUXES
 @EVERY_WORD
@@ -313,6 +314,7 @@ def exchanged(pair, mesh, flux):
     return traces
 
 
+@pytest.mark.each_value
 @FLUXES
 @pytest.mark.parametrize("pair", PAIRS)
 def test_source_and_receiver_may_change_places(pair, flux):

@@ -149,6 +149,7 @@ CASES = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_on_faces_edges_and_vertices_source_and_receiver_change_places(case):
     """To rounding, as inside (test_dg_reciprocity.py)."""

@@ -101,6 +101,7 @@ SETTINGS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 @in_turn(WORDS, SETTINGS)
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):

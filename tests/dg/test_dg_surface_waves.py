@@ -74,6 +74,7 @@ def travel(kind, degree, wavelengths, *, medium=None, boundary=None, dtype="floa
 KINDS = pytest.mark.parametrize("kind", ["rayleigh", "stoneley", "scholte"])
 
 
+@pytest.mark.first(2)
 @KINDS
 def test_surface_waves_travel_ten_wavelengths_with_their_speed_and_shape(kind):
     """At degree 3. A speed 0.1 % off would shift the wave by 6 % of a radian: half of that for the shape."""
@@ -99,6 +100,7 @@ def test_surface_waves_neither_gain_nor_lose_with_the_central_flux(kind):
     assert max(shape) < 0.03
 
 
+@pytest.mark.first(1)
 @KINDS
 def test_media_one_per_cent_too_fast_are_seen(kind):
     media = [
@@ -108,6 +110,7 @@ def test_media_one_per_cent_too_fast_are_seen(kind):
     assert speed == pytest.approx(0.01, abs=2e-3)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [

@@ -112,6 +112,7 @@ print(sim.config["kernel"], sim.config["kernel_options"]["products"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(cuda_device.is_real(), reason="the stand-in alone can be an old device")
 def test_a_device_without_such_tensor_cores_multiplies_by_threads():
     environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parents[1])}

@@ -197,6 +197,7 @@ EVERY = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.each_value("physics", "condition")
 @FLUXES
 @DTYPES
 @EVERY
@@ -232,6 +233,7 @@ def denser(materials):
     return materials * np.where(np.arange(materials.shape[1]) == 0, 1.01, 1)
 
 
+@pytest.mark.each_value("physics", "condition")
 @DTYPES
 @pytest.mark.parametrize("disturb", [exchanged, denser])
 @EVERY
@@ -256,6 +258,7 @@ def disagreement(case, materials, states, edges, one, two, n):
     return max(dt.max(), (dv * np.minimum(*z)).max()) / size
 
 
+@pytest.mark.each_value
 @FLUXES
 @PHYSICS
 def test_both_sides_find_the_same_star_state(compiled, physics, flux):
@@ -317,6 +320,7 @@ def test_walls_are_neighbours_at_rest_without_impedance_or_with_an_infinite_one(
     assert twin > 1e-6
 
 
+@pytest.mark.each_value("physics", "condition")
 @FLUXES
 @pytest.mark.parametrize(("physics", "condition"), [(p, c) for p, c in EVERY.args[1] if c])
 def test_walls_do_no_work_and_absorbing_faces_take_the_outgoing_half(compiled, physics, condition, flux):

@@ -46,6 +46,7 @@ def fields(sim):
 # ---- padding
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("medium", [MEDIUM, unda.Maxwell(eps=1.3, mu=0.7)], ids=["acoustic", "maxwell"])
 @pytest.mark.parametrize(("pad", "pad_gradient"), [(1, 1), (7, 5), (64, 128)])
 def test_padding_changes_memory_and_no_result(medium, pad, pad_gradient):

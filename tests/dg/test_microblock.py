@@ -50,6 +50,7 @@ def waste(num_node, km):
     return 1 - km * num_node / padded
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("degree", [1, 4])
 def test_a_microblock_is_the_smallest_that_wastes_less_than_5_percent(degree):
     sim = simulation(degree=degree)
@@ -84,6 +85,7 @@ DIVISIONS = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("physics", "degree", "options"), DIVISIONS)
 def test_any_division_of_work_gives_the_rates_of_the_cpu(physics, degree, options):
     """Segments that end inside elements, microblocks and lots that the 12 elements do not fill, km = 1."""

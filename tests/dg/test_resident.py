@@ -61,6 +61,7 @@ def differ(case, steps, most):
     return [not np.array_equal(a, b) for a, b in zip(one, many, strict=True)]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", FEW, ids=name_of)
 def test_many_steps_in_one_launch_have_the_bits_of_one_stage_a_launch(case):
     assert differ(case, 19, 7) == [False, False, False]
@@ -267,6 +268,7 @@ def held():
     return total.value - free.value
 
 
+@pytest.mark.first(1)
 @pytest.mark.skipif(cuda_device.is_real(), reason="only the stand-in has as much memory as it is told")
 @pytest.mark.parametrize("asked", [None, {"resident": 256}])
 def test_without_memory_for_mailboxes_steps_go_stage_by_stage_or_fail_and_work_later(

@@ -80,6 +80,7 @@ def _kernel_run(mesh, kernel, dtype, integrator, physics, **where):
     return bits_dg.outcome(sim, [rec])
 
 
+@pytest.mark.first(2)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(("i", "case"), numbered(WITH_KERNELS, WITH_KERNELS[1::11]))
 def test_parts_have_the_bits_of_one_device_with_every_kernel(i, case):
@@ -121,6 +122,7 @@ def _long(device, steps=(40,), **options):
 SLOW = [] if REAL else pytest.mark.slow
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("integrator", "transport"),

@@ -140,6 +140,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize(("kernel", "physics", "contrast", "degree", "parts"), CASES)
 def test_rows_are_as_exact_as_stated(kernel, physics, contrast, degree, parts, name):
@@ -159,6 +160,7 @@ def random_state(sim, seed=1):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("physics", "degree", "threads"),
     [
@@ -192,6 +194,7 @@ def test_a_state_times_a_power_of_two_has_the_same_digits(kernel):
         assert np.array_equal(apply(sim, factor * q), factor * rates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [8, pytest.param(16, marks=pytest.mark.slow)])
 def test_warps_with_any_number_of_lots_give_the_same_digits(rows):
     one, three = (simulation("tensor", "elastic", 1e4, rows=rows, lots=lots) for lots in (1, 3))
@@ -235,6 +238,7 @@ def lit(device, kernel, degree=2):
     return np.stack([sim.get(name) for name in sim.fields])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kernel", SPLIT)
 def test_an_incident_wave_at_rest_is_right(kernel):
     tensor, cpu = lit("cuda", kernel), lit("cpu", "auto")
@@ -242,6 +246,7 @@ def test_an_incident_wave_at_rest_is_right(kernel):
     assert np.abs(tensor - cpu).max() < 1e-5 * np.abs(cpu).max()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("kernel", "integrator"),
     [("tensor", "lsrk4"), ("tensor", "ab3"), ("blocks", "lsrk4"), slow("blocks", "ab3")],

@@ -222,6 +222,7 @@ def test_lebesgue_constant_is_that_of_optimised_warp_and_blend(degree, published
 # ---------------------------------------------------------------- matrices
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", DEGREES)
 @pytest.mark.parametrize("axis", range(3))
 def test_derivative_is_exact_for_polynomials_up_to_the_degree(degree, axis):

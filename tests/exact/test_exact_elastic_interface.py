@@ -38,7 +38,11 @@ MEETING = {
     for kind in (("p", "sv", "sh") if one.scalar()["vs"] else ("p",))
     for angle in (0.0, 0.35, 0.8, 1.2)
 }
-EVERY_MEETING = pytest.mark.parametrize("name", MEETING)
+#: By default two of four angles: the first and the third, or the second and the fourth, in turn.
+SLOW = [[pytest.mark.slow] * ((i + i // 4) % 2) for i in range(len(MEETING))]
+EVERY_MEETING = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=slow) for name, slow in zip(MEETING, SLOW, strict=True)]
+)
 
 
 @EVERY_MEETING

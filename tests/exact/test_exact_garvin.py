@@ -25,6 +25,7 @@ def far(one, other, names=V):
     return max(np.abs(one[n] - other[n]).max() for n in names) / max(np.abs(other[n]).max() for n in names)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("offset", [(180.0, 0.0, 90.0), (-700.0, 0.0, 140.0), (1.0, 0.0, -60.0)])
 def test_the_wave_solves_the_equations(offset):
     """Differences of values of that accuracy have 1/KH of its errors, and several of them."""

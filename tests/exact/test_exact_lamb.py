@@ -83,6 +83,7 @@ def pekeris(tau):
     return np.where(tau < 1.0, (6.0 - early) / 32.0, (6.0 - late) / 16.0)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("r", [20.0, 300.0, 2000.0])  # a tenth of an S wavelength, 1.4, 9
 def test_motion_of_the_surface_is_pekeris_closed_form(r):
     medium, t = Elastic(rho=RHO, vp=np.sqrt(3.0) * VS, vs=VS), np.linspace(0.0, 0.5, 60) + r / VP

@@ -25,6 +25,7 @@ def far(one, other, names=("vx", "vy", "vz")):
     return max(np.abs(one[name] - other[name]).max() for name in names) / peak
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "make",
     [lambda z: unda.PointForce((0, 0, z), F, PUSH), lambda z: unda.MomentTensor((0, 0, z), F.integral, SLIP)],

@@ -63,6 +63,7 @@ def test_tangential_e_is_zero_on_a_perfect_conductor(size):
     assert np.abs(np.cross(n, at(larger, n, 1.02 * RADIUS)[0])).max() > TWIN
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["dielectric", "magnetic", "lossy"])
 def test_tangential_fields_are_continuous_at_the_surface(name, size):
@@ -137,6 +138,7 @@ def test_small_spheres_scatter_as_rayleigh_said():
     assert in_vacuum(x).bistatic(np.pi, 0.0) / np.pi == pytest.approx(9.0 * x**4, rel=1e-3)
 
 
+@pytest.mark.each_value
 @EVERY
 @pytest.mark.parametrize("size", [0.5, 4.0])
 def test_powers_through_a_sphere_are_the_cross_sections(name, size):

@@ -25,6 +25,7 @@ class OneSide:
         return self._mode(*place)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", [1, 2, 4])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_modes_of_layered_boxes_solve_the_equations_and_conditions(pair, order):

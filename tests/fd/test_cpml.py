@@ -65,6 +65,7 @@ def test_worse_layers_are_seen(direct):
     assert poor[2] > 0.03
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
 @pytest.mark.parametrize("order", [2, 8])
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # axes alike, at any order
@@ -109,6 +110,7 @@ def strata(physics, shape):
     return unda.Elastic(rho=one, vp=two, vs=np.choose(bed, [0.7, 1.0, 0.9]))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("physics", WALLS)
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # 4.7 nodes are enough to see what comes back
 def test_waves_leave_and_nothing_comes_back(physics):
@@ -199,6 +201,7 @@ def test_layers_are_checked():
         }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("width", "ratio"), [(3, 1), (5, 6), (10, 12), (10, 24)])
 def test_what_a_layer_returns_is_what_its_equations_say(width, ratio):
     """In one dimension, at order 2, of the frequency that a pulse has most of; 3 % for its tails.

@@ -105,12 +105,14 @@ def _bits(device):
     return run(MEETING, "diamond", options=MEETING_TILE, across=True, device=device)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_towers_follow_those_of_other_devices(monkeypatch, different, seed):
     monkeypatch.setenv("UNDA_EMULATOR_SEED", str(seed))
     assert same(_bits(different[: 1 + seed]), run(MEETING, "step", across=True))
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("setting", "chosen", "together"),
     [

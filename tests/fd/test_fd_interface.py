@@ -128,6 +128,7 @@ def measured(kind, order, axis):
 CASES = [(kind, order, (i + j) % 3) for i, kind in enumerate(KINDS) for j, order in enumerate((2, 4, 8))]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind, order, axis", CASES)
 def test_pulses_are_shared_out_as_the_scheme_has_it(kind, order, axis):
     """Rounding, 1e-16 a step and of either sign, beside the weakest part of the spectrum, exp(-5): 1e-11.
@@ -146,6 +147,7 @@ def test_pulses_are_shared_out_as_the_scheme_has_it(kind, order, axis):
     assert max(away) < 1 / 8 and away[0] == pytest.approx(away[1], rel=0.2)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scalar"])
 @pytest.mark.parametrize("order", [2, 8])
 def test_another_mean_is_seen(kind, order):
@@ -227,6 +229,7 @@ def oblique_error(physics, num, wave, shift=0.0):
     return np.sqrt(wrong / size)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("physics, wave", OBLIQUE)
 def test_oblique_waves_are_the_exact_ones(physics, wave):
     """(k h)^2/8, as above; at the few nodes beside the interface of first order, so of 1.5 in L2: a factor

@@ -73,6 +73,7 @@ def test_little_comes_back_at_60_degrees(order):
     assert reflected(60, (3, 0.01), order) > 0.05
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("cfl", [0.2, 0.95])
 def test_the_step_does_not_matter_to_layers(cfl):
     """Damping is exp(-sigma dt): reflections at other steps are those at 0.9."""
@@ -148,6 +149,7 @@ def check_decay(order, seed, steps, *, flat=PERIODIC, dtype="float64", cfl=0.99,
     return np.array(energies)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("flat", [PERIODIC, ("rigid", "rigid")], ids=["periodic", "rigid"])
 @pytest.mark.parametrize("order", [2, 4, 8])
 def test_energy_never_grows_in_two_dimensions(order, flat):
@@ -161,6 +163,7 @@ def test_energy_never_grows_in_two_dimensions(order, flat):
     assert energies[-1] < 0.5 * energies[0]  # the rest is trapped: random media localise short waves
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("order", [4, 8])
 def test_energy_never_grows_in_single_precision(order):
     """Rounding as above, of 2^-24: 6e-5 in a hundred steps at most; 1e-12 of the start is noise."""

@@ -116,6 +116,7 @@ CASES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", [2, 4, 8])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("physics", ["acoustic", "elastic"])
@@ -178,6 +179,7 @@ SIDES = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("sides", SIDES)
 def test_waves_stay_bounded_below_the_limit_and_grow_above(sides):
     """Steel above air, order 8: 0.9 of the formula's step blows up, 0.99 of the medium's does not."""

@@ -55,6 +55,7 @@ def deviation(case, mode, turn, *, steps=1000, start=None, **options):
     return np.abs(levels - np.cos(phase)[:, None, None, None] * mode).max()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", BOXES)
 def test_modes_turn_with_the_numerical_frequency(name, order):
@@ -134,6 +135,7 @@ def test_the_stable_step_is_the_documented_one(order, spacing):
         assert sim.dt_stable * np.max(case.c) == pytest.approx(2 / np.sqrt(3 * s_pi), rel=1e-12)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", BOXES)
 def test_nothing_grows_at_the_limit(name, order):

@@ -41,6 +41,7 @@ def test_points_anywhere_equal_the_oracle(case, every):
         assert error < 1e-12, name
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", [2, 4, 8])
 @pytest.mark.parametrize("sides", [MIXED, LAYERED, (P, R, F)])
 def test_sources_alone_make_what_the_oracle_says(sides, order):

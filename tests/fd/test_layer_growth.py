@@ -82,11 +82,13 @@ def bounded(sim, steps):
     assert (np.diff(found[1:]) <= BAR * found[0]).all(), found
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_20000_steps_do_not_grow(case):
     bounded(CASES[case](), 20_000)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", CASES)
 def test_a_cpml_in_its_place_grows(case):
     """A hundred times in some thousand steps, or beyond what numbers hold."""

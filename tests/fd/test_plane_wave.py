@@ -33,6 +33,7 @@ def cases():
     ]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name, order, dtype", cases())
 def test_nothing_leaks_out_of_the_box(name, order, dtype):
     """Less than 1e-6 in float32, rounding in float64, nothing of the scalar scheme in float32."""
@@ -142,6 +143,7 @@ def symbol(scheme, order, x):
     return sum(2 * w * np.sin((m + 0.5) * x) for m, w in enumerate(weight)) ** 2
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "name, order",
     [("scalar", 2), ("acoustic", 4)]

@@ -26,6 +26,7 @@ FEW = (
 )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("i", "key"),
     [
@@ -65,6 +66,7 @@ def _outcome(scheme, device, **options):
     return {"dt": sim.dt, "energy": sim.energy(), "parts": parts}
 
 
+@pytest.mark.each_value
 @pytest.mark.skipif(REAL, reason="the stand-in runs its streams in an order of the test's choice")
 @pytest.mark.parametrize("scheme", MEDIA)
 @pytest.mark.parametrize("eager", [0, 1, 2])
@@ -75,6 +77,7 @@ def test_slabs_wait_for_what_their_neighbours_send(monkeypatch, devices, scheme,
     assert differences(one, _outcome(scheme, devices[:3])) == []
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_processes_have_the_bits_of_one_device(monkeypatch, devices, scheme):
     """Planes go through memory of the host, each copy as late as it may."""

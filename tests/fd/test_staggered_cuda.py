@@ -95,6 +95,7 @@ def agree(case, axis, medium=None, **more):
     assert gpu.energy() == pytest.approx(cpu.energy(), rel=100 * bar)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "case",
     [
@@ -133,6 +134,7 @@ WIDTHS = [
 ]  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("dtype, width, physics", WIDTHS)
 def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
     """Tiles of 2 rows, 2 planes and 16 widths of places: of 13 x 9 x 3 widths the middle ones.
@@ -155,6 +157,7 @@ ALL_STRIPS = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "physics, order, num_z, width",
     [pytest.param(*one, marks=[pytest.mark.slow] * (not REAL and one not in STRIPS)) for one in ALL_STRIPS],
@@ -218,6 +221,7 @@ MEDIA = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "varies, physics",
     [

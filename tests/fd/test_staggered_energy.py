@@ -40,6 +40,7 @@ def energies(sim, steps, every):
     return np.array(found)
 
 
+@pytest.mark.each_value("physics", "sides")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("physics, sides", BOXES)
 def test_energy_is_conserved_in_any_medium(physics, sides, order):
@@ -54,6 +55,7 @@ def test_energy_is_conserved_in_any_medium(physics, sides, order):
     assert any(np.abs(sim.get(name) - state[name]).max() > 0.1 for name in state)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", (2, 8))
 @pytest.mark.parametrize("physics", WALLS)
 def test_energy_is_conserved_behind_layers_that_take_nothing(physics, order):
@@ -69,6 +71,7 @@ def test_energy_is_conserved_behind_layers_that_take_nothing(physics, order):
     assert found[0] > 0 and np.abs(found / found[0] - 1).max() < 1e-12
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("physics", WALLS)
 def test_energy_is_conserved_in_a_long_run(physics):
     """20,000 steps and 630 nodes: chance makes 10 sqrt(20000/630) eps = 1.3e-14 of it, and three times that

@@ -72,6 +72,7 @@ TRAVELLING = [
 ]
 
 
+@pytest.mark.each_value("physics", "kind")
 @pytest.mark.parametrize("physics, kind, order", TRAVELLING)
 def test_plane_waves_have_the_numerical_frequency(physics, kind, order):
     """Along every axis and across all; long and short; at two steps."""
@@ -192,6 +193,7 @@ def run_and_compare(sim, state):
     assert max(np.abs(sim.get(name) - wrong[name]).max() for name in sim.fields) > BAR * scale
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("physics", MEDIA)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_stable_step_is_the_documented_one(physics, order):

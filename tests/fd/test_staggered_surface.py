@@ -22,6 +22,7 @@ ROCK = unda.Elastic(rho=2.0, vp=VP, vs=1.0)
 SPEED = 0.9194016867619662  # of Rayleigh waves for vp = sqrt(3) vs
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order, bar", [(2, 0.011), (4, 0.007), (8, 0.01)])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_rayleigh_waves_have_their_speed(axis, order, bar):

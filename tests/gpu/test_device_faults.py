@@ -207,6 +207,7 @@ gc.collect()
 """
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("chunk", [1, 20])
 @pytest.mark.parametrize("launch", [50, 133, 201])
 def test_a_lost_device_fails_at_once_everywhere_and_the_cpu_goes_on(launch, chunk):
@@ -273,6 +274,7 @@ assert sim.step_count == 20 and as_on_the_cpu(rec)
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("chunk", [1, 20])
 @pytest.mark.parametrize("launch", [600, 701])
 def test_spectral_elements_fail_at_once_on_a_lost_device(launch, chunk):

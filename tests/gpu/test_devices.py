@@ -183,6 +183,7 @@ def test_tuning_measures_once_prints_and_remembers(fewer_candidates, capsys):
     assert "tuned on" in capsys.readouterr().out
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("kernel", "tile"), [pytest.param("node", None, marks=pytest.mark.slow), ("fused", 64), ("fused", None)]

@@ -196,6 +196,7 @@ def test_copies_zeroing_and_events_keep_their_order():
 # ---- launches that wait for each other
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["SEED=1", "SEED=2", "EAGER=1", "EAGER=2"])
 @pytest.mark.parametrize("parties", ["2 0 1", "1 1/3 0", "0 0 1/3", "3 0 1 2", "4 1/1 0/2 3/3 2/4"])
 def test_launches_of_several_devices_wait_for_each_other(parties, order):

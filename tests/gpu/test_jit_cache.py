@@ -103,6 +103,7 @@ def flip(data, place):
     return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     "damage",
     [

@@ -172,6 +172,7 @@ def cases(*quick):
     return [pytest.param(name, marks=[] if name in quick else slow) for name in names]
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("name", cases("tets", "both", "staggered"))
 def test_fields_of_the_state_never_pass_through_the_host(name):
@@ -201,6 +202,7 @@ def test_accelerations_are_those_of_a_state_that_was_set(parts):
     assert want.any() and found.numpy().tobytes() == want.tobytes()
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("name", cases("tets", "both", "scalar"))
 def test_parts_write_to_the_first_ones_array(name, monkeypatch):

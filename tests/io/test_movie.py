@@ -50,6 +50,7 @@ def no_windows_left():
 # ---- films
 
 
+@pytest.mark.each_value
 @EACH
 @pytest.mark.parametrize("background", [None, "c"])
 def test_frames_have_their_times_and_the_state_is_that_of_run(tmp_path, make, background):

@@ -97,6 +97,7 @@ def test_on_a_device_each_layout_of_dg_is_described(kernel):
     assert (raw.axes == ("cell", "node")) == (raw.cells.ndim == 1)
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("scheme", ["scalar", "staggered"])
 def test_on_a_device_each_grid_is_described(scheme):

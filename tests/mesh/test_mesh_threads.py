@@ -53,6 +53,7 @@ def alone():
     return meshes(1)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("threads", [3, 5])
 def test_meshes_and_refusals_are_the_same_for_any_number_of_threads(alone, threads):
     assert len(alone) == 9

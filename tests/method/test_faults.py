@@ -200,6 +200,7 @@ def test_a_run_ends_with_the_step_that_reaches_its_end():
     assert sim.step_count == 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("degree", [1, 9])
 def test_one_cell_of_the_lowest_and_the_highest_degree_keeps_its_energy(degree, device):
@@ -244,6 +245,7 @@ def pulse(length=1.0, rho=1.0, c=1.0, p=1.0, origin=0.0, **options):
     return np.concatenate([rec["p"] / p, rec["vx"] / (p / (rho * c))])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "units",
     [

@@ -85,6 +85,7 @@ def in_region(name, shape, n, degree, flux="upwind", amplitude=1.0):
     return error, max(outside, default=0.0)
 
 
+@pytest.mark.first(2)
 @EACH
 @pytest.mark.parametrize("degree", [2, pytest.param(3, marks=SLOW)])
 def test_a_region_holds_the_wave_and_what_leaks_out_vanishes_with_the_order(name, degree):
@@ -105,6 +106,7 @@ def test_a_slab_across_periodic_sides_is_a_region(name, flux):
     assert less < 0.35 * fine < 6e-4
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "shape"), [("acoustic", "half"), ("maxwell", "all")])
 def test_absorbing_sides_of_a_region_let_an_oblique_wave_in_and_out(name, shape):
     (coarse, _), (fine, _) = (in_region(name, shape, n, degree=2) for n in (4, 6))
@@ -145,6 +147,7 @@ def reflected(name, wall, n, flux="upwind", amplitude=1.5):
     return max(sim.error(back, relative=True).values())
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("name", "wall"), [(name, wall) for name in WALLS for wall in WALLS[name]])
 def test_the_scattered_field_of_a_wall_is_the_reflected_wave(name, wall):
     coarse, fine = (reflected(name, wall, n) for n in (4, 8))
@@ -177,6 +180,7 @@ def scattered(name, wall, degree, **where):
     return {field: sim.get(field) - total * incident[field] for field in sim.fields}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "wall"),
     [

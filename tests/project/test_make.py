@@ -80,6 +80,7 @@ def path_without_gxx(folder):
 # ---- prerequisites
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("target", ["demo", "test"])
 @pytest.mark.parametrize(
     ("fails_at", "named"), [("version_info", "Python>=3.10"), ("ensurepip", "ensurepip")]

@@ -8,6 +8,7 @@ SPEEDS = {"soil": (1.0, 1.6, 0.9), "rock": (1.5, 2.2, 1.3)}
 RICKER = unda.ricker(1.2)
 
 
+@pytest.mark.slow
 def test_traces_of_a_moment_tensor_under_a_layer_are_those_of_dg():
     """Eight nodes in the shortest wavelength, 0.9 / 3 m, of cells with four of their own: both err by 1 %."""
     mesh = unda.mapped_mesh(
@@ -51,6 +52,7 @@ def traces_over_rock(method, height, direction, **options):
         return np.stack([receivers[name][0] for name in fields])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("direction", [(1, 0, 0), (0, 0, 1)])
 def test_a_force_on_the_bottom_of_the_sea_makes_the_waves_of_dg(direction):
     """Eight nodes in the shortest wavelength: 1 % of each. A force along the bottom acts on both sides."""

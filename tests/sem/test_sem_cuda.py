@@ -67,6 +67,7 @@ def apart(one, other):
 CASES = pairwise(SETTINGS, drawn=4000) + HIGH
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "case",
     [
@@ -92,6 +93,7 @@ def test_cuda_equals_cpu(case):
     assert cuda.energy() == pytest.approx(cpu.energy(), rel=2 / 0.19 * tolerance)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", SETTINGS["kind"])
 @pytest.mark.parametrize(
     ("cells", "dtype", "apart"),
@@ -152,6 +154,7 @@ def around_a_cylinder():
     return turned(unda.Mesh(vertices, cells[mixed]), 2)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("assembly", ["ordered", "colors"])
 def test_a_mesh_that_is_no_grid(assembly):
     """Tiles are irregular; fluids are anywhere among solids: single cells, regions of several pieces."""
@@ -171,6 +174,7 @@ def test_a_mesh_that_is_no_grid(assembly):
         assert apart(one[name], other[name]) < allowed({"degree": 2, "dtype": "float64"}, 10), name
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["solid", "coupled"])
 @pytest.mark.parametrize("degree", [2, 4])
 def test_single_cells_make_tiles(kind, degree):
@@ -214,6 +218,7 @@ def test_tiles_are_blocks_of_cells_however_they_are_numbered(tile, edges):
         assert bytes_of_parts(tile, random) == expected
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize(("tile", "colors"), [(8, 8), (64, 1)])
 def test_tiles_that_meet_have_colours_of_their_own(tile, colors):

@@ -44,6 +44,7 @@ def test_bits_do_not_depend_on_how_a_run_is_cut(kind, assembly):
     assert bits_of(run([33], kind=kind, assembly=assembly)) != one
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("assembly", ASSEMBLIES)
 def test_graphs_have_the_bits_of_single_launches(assembly, monkeypatch):
     one, new = bits_of(run([40], assembly=assembly)), _core.new_struct
@@ -56,6 +57,7 @@ def test_graphs_have_the_bits_of_single_launches(assembly, monkeypatch):
     assert bits_of(run([40], assembly=assembly)) == one
 
 
+@pytest.mark.each_value
 @pytest.mark.skipif(REAL, reason="the stand-in driver counts launches, and is told its room")
 @pytest.mark.parametrize("kind", ["solid", "coupled"])
 @pytest.mark.parametrize("assembly", ASSEMBLIES)
@@ -74,6 +76,7 @@ def test_receivers_have_the_bits_of_a_launch_of_their_own(kind, assembly, monkey
     assert apart - joined == 23, "the last step of a run has no next one, but the first records what it finds"
 
 
+@pytest.mark.slow
 def test_plans_of_the_same_tiles_have_the_same_bits():
     """How many blocks share a multiprocessor, and what is asked for early, changes no sum."""
     found = []
@@ -87,6 +90,7 @@ def test_plans_of_the_same_tiles_have_the_same_bits():
     assert found[1:] == found[:-1]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("assembly", ASSEMBLIES)
 @pytest.mark.parametrize("before", [0, 9])
 def test_a_checkpoint_continues_with_the_same_bits(tmp_path, before, assembly):
@@ -99,6 +103,7 @@ def test_a_checkpoint_continues_with_the_same_bits(tmp_path, before, assembly):
     assert bits_of(sim) == bits_of(again) and sim.energy() == again.energy()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("first", "second"), [("cpu", "cuda"), ("cuda", "cpu")])
 def test_a_checkpoint_goes_from_engine_to_engine(tmp_path, first, second):
     """The state is that of the file to the last bit, and 9 steps differ by rounding (test_sem_cuda.py)."""
@@ -174,6 +179,7 @@ def test_a_value_that_is_not_finite_is_found_where_it_is(bad, wet):
     assert places[0] == (elem, 21, sim.fields[field])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("assembly", ANY)
 @pytest.mark.parametrize(
     ("kind", "dtype"), [("solid", "float32"), ("fluid", "float64"), ("coupled", "float32")]
@@ -187,6 +193,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kind, dtype, assembly):
     assert found["device"] > 6 * sim._size()[0] / 3 * np.dtype(dtype).itemsize
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize("assembly", ANY)
 def test_profiles_name_every_launch_and_keep_the_state(assembly):

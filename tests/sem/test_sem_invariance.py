@@ -16,6 +16,7 @@ def after(mesh, medium, steps, **options):
     return sim
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bits_are_the_same_for_any_number_of_threads(dtype):
     mesh, medium = solid_and_fluid((4, 5, 6))  # several tasks of both kinds, colours too
@@ -65,6 +66,7 @@ def bend(x):
     return x + 0.03 * np.sin(3 * x[..., [1, 2, 0]])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("move", "metric"), [(None, "trilinear"), (None, "stored"), (bend, "stored")])
 @pytest.mark.parametrize("degree", CELLS)
 def test_forces_are_the_same_however_cells_are_turned(degree, move, metric):

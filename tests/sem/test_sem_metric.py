@@ -101,6 +101,7 @@ def test_every_metric_gives_the_same_accelerations_on_both_engines(medium, dtype
     assert np.abs(first - other).max() > 10 * ROUNDING["float32"] * np.abs(first).max()
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_memory_and_compulsory_bytes_follow_the_metric(device):

@@ -57,6 +57,7 @@ def plane_wave(cells, degree, kind):
     return whole(sim.error(wave, relative=True), "u")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", [2, 3, 4])
 @pytest.mark.parametrize(
     "error",
@@ -160,6 +161,7 @@ def love(method, cells, degree, finer=1):
 SOIL, BASE = {"rho": 1.1, "vp": 1.7, "vs": 0.9}, {"rho": 1.3, "vp": 3.4, "vs": 1.9}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("degree", [3, 4])
 @pytest.mark.parametrize("method", [unda.SEM, unda.DG])
 def test_love_waves_converge(method, degree):

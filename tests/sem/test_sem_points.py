@@ -120,6 +120,7 @@ def test_an_isotropic_moment_in_a_fluid_is_a_volume():
 SIZE = 2.2
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("medium", "source", "fields"),
     [
@@ -249,6 +250,7 @@ def test_the_volume_of_a_function_with_a_jump_is_its_integral():
     assert volume(np.array([0.0, 0.2])) == pytest.approx([0.0, -0.2], abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [unda.SEM, unda.DG])
 def test_a_line_of_explosions_makes_the_waves_of_garvin(method):
     """Eight nodes in the shortest wavelength, 1 m / 2.5: 1 %, as of other sources at that resolution.

@@ -22,6 +22,7 @@ def step(device, dtype="float32", boundary=None, **media):
         return sim.dt_stable
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_both_engines_find_the_same_step(dtype):

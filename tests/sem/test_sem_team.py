@@ -40,6 +40,7 @@ def in_parts(case, device="cpu", **options):
     return made([device] * case["parts"], case, seed=case["seed"], **options)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "case", pairwise(SETTINGS, drawn=3000), ids=lambda case: "-".join(map(str, case.values()))
 )

@@ -71,14 +71,15 @@ def test_parts_agree_with_one_device(case):
     compare(run(one, case["source"]), run(parts, case["source"]), PROMISED[case["dtype"]])
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
-def test_a_solid_and_a_fluid_may_be_on_different_devices():
+@pytest.mark.parametrize("assembly", ["ordered", "colors", "atomic"])
+def test_a_solid_and_a_fluid_may_be_on_different_devices(assembly):
     """A part then has nodes of a region of which it has no element."""
     one = made("cpu", SMALL)
-    for assembly in ("ordered", "colors", "atomic"):
-        partition = unda.Partition(one.mesh, one._fluid)
-        sim = made(devices(2), SMALL | {"assembly": assembly}, dt=one.dt, mesh=one.mesh, partition=partition)
-        compare(run(made("cpu", SMALL)), run(sim), PROMISED["float64"])
+    partition = unda.Partition(one.mesh, one._fluid)
+    sim = made(devices(2), SMALL | {"assembly": assembly}, dt=one.dt, mesh=one.mesh, partition=partition)
+    compare(run(one), run(sim), PROMISED["float64"])
 
 
 @pytest.mark.gpu_or_stand_in
@@ -136,6 +137,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_exchange_is_seen(tmp_path, fault):
@@ -154,6 +156,7 @@ def test_a_fault_of_the_exchange_is_seen(tmp_path, fault):
         _core.check(_core.lib.unda_set_kernel_dir(str(KERNELS).encode()))
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_two_teams_on_one_device_at_once_do_not_hang():
     """Under load: each of two threads has three parts on the first device."""
@@ -170,6 +173,7 @@ def test_two_teams_on_one_device_at_once_do_not_hang():
     assert len(found) == 2 and found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_a_team_on_devices_blows_up_where_one_does():
     found = []

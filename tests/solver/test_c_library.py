@@ -46,8 +46,9 @@ def program():
     extra = [f"EXTRA={SANITIZERS} -DUNDA_NO_CLONES"]
     # What is undefined in one precision is in the other, from the same source; sizes of arrays may differ.
     extra += ["EXTRA_OF=%_f64.o:-fno-sanitize=undefined"]
-    # No scenario has waves of DG other than sound: those are taken as they were compiled for the library.
-    unused = re.compile(r"/dg/cpu_(hex_)?(elastic|maxwell)_f(32|64)\.o$")
+    # No scenario has waves of DG other than sound, or layers of hexahedra: those are taken as they were
+    # compiled for the library.
+    unused = re.compile(r"/dg/cpu_((hex_)?(elastic|maxwell)|layer_hex)_f(32|64)\.o$")
     as_shipped = [name for name in objects() if unused.search(name)]
     sanitized = [name for name in objects(f"BUILD={BUILD}") if not unused.search(name)]
     # Several test processes may start at once: the folder is locked.

@@ -170,6 +170,7 @@ def cases(quick, more):
     return [*((*one, False) for one in quick), *slow]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("make", "work", "slow"),
     cases(
@@ -232,6 +233,7 @@ def test_a_state_half_set_is_refused_until_it_is_set():
     assert 10 < refused < count / 3
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("make", [pytest.param(dg, marks=pytest.mark.slow), sem, fd])
 def test_sources_and_receivers_are_there_or_not(make):
     """Never in the library alone: it would read more amplitudes than there are."""
@@ -268,7 +270,8 @@ def driven():
     return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, threads=1, boundary=sides)
 
 
-def test_a_plane_wave_is_there_or_not():
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_plane_wave_is_there_or_not(every):
     """In the library alone it would read values of outer data that there are not."""
 
     def add(sim):
@@ -281,7 +284,7 @@ def test_a_plane_wave_is_there_or_not():
     count = len(at_line(0, lambda: add(made), None))
     made.step(3)
     found = set()
-    for n in range(1, count + 1):
+    for n in range(1, count + 1, every):
         sim = driven()
         with pytest.raises(Alarm):
             at_line(n, lambda sim=sim: add(sim), act)

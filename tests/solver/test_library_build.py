@@ -46,12 +46,12 @@ def fma_counts(binary):
     counts = Counter()
     name = None
     for line in output("objdump", "-d", "--no-show-raw-insn", str(binary)).splitlines():
-        head = re.match(r"[0-9a-f]+ <(\w+\.(?:arch_x86_64_v[34]|default))(?:\.\w+)*>:", line)
         if line.endswith(">:"):
+            head = re.match(r"[0-9a-f]+ <(\w+\.(?:arch_x86_64_v[34]|default))(?:\.\w+)*>:", line)
             name = head and head[1]
             if name:
                 counts[name] += 0
-        elif name and re.search(r"\tvfn?m(add|sub)", line):
+        elif name and "\tvf" in line and re.search(r"\tvfn?m(add|sub)", line):
             counts[name] += 1
     return counts
 

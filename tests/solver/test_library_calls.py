@@ -103,6 +103,7 @@ def test_a_simulation_makes_one_solver(name, calls):
     assert calls["unda_solver_new"] == 1
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("physics", MEDIA)

@@ -63,6 +63,7 @@ def dg(case, **options):
     return sim
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("device", "steps"), DURATIONS)
 @pytest.mark.parametrize("case", pairwise(SETTINGS), ids=lambda case: "-".join(map(str, case.values())))
 def test_energy_of_dg_never_rises(case, device, steps):

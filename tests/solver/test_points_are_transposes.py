@@ -101,6 +101,7 @@ def holds(sim, made, physics, place, factor):
     assert abs(found - other) > 10 * ROUNDING * size, "the test sees a thousandth of the way"
 
 
+@pytest.mark.each_value("shape", "physics")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("physics", DRIVEN)
@@ -120,6 +121,7 @@ def walls_of(physics):
     return {"xmin": walls[0], "ymin": walls[-1], "zmin": walls[0], "zmax": walls[-1], "*": walls[1]}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("physics", "place"),
@@ -135,6 +137,7 @@ def test_staggered(physics, place, device):
     holds(sim, {name: sim.get(name) for name in sim.fields}, physics, place, sim.dt)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("device", "kernel"), [("cpu", "step"), ("cpu", "tiled"), ("cuda", "step"), ("cuda", "diamond")]
 )

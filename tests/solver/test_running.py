@@ -86,6 +86,7 @@ def test_a_step_above_the_limit_is_refused_and_its_blow_up_reported():
     assert len(rec.t) == error.step + 1
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("flux", ["upwind", "central"])
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
@@ -151,6 +152,7 @@ LIMITED = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("integrator, flux, boundary", LIMITED)
 def test_the_limit_holds_for_layers_of_flat_cells_of_unlike_media(integrator, flux, boundary):
     """An impedance that jumps, and a wall, hold the step back more than a neighbour of one's own kind."""
@@ -160,6 +162,7 @@ def test_the_limit_holds_for_layers_of_flat_cells_of_unlike_media(integrator, fl
             assert growth(mesh, medium, 300, degree=degree, **options) <= 1 + 1e-9
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("boundary", ["rigid", "free"])
 def test_the_limit_holds_for_a_needle_between_walls(boundary):
     mesh = unda.Mesh([[0, 0, 0], [100, 0, 0], [0, 1, 0], [0, 0, 1.0]], [[0, 1, 2, 3]])
@@ -171,6 +174,7 @@ def test_the_limit_holds_for_a_needle_between_walls(boundary):
         growth(mesh, medium, 5000, cfl=2.5, allow_unstable=True, **options)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("flux", ["upwind", "central"])
 def test_the_limit_holds_for_random_boxes_of_flat_cells(flux):
     rng = np.random.default_rng(4)

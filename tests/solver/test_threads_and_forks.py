@@ -66,6 +66,7 @@ def test_simulations_in_threads_have_the_bits_of_serial_ones(device):
         assert np.abs(one).max() > 0 and np.array_equal(one, other)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "call",
