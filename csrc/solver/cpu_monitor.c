@@ -138,7 +138,7 @@ CLONES static void add_waves(double *sum, int64_t all, const REAL *held, int64_t
         add_together(sum + k * all, all, held, all, num_value, wave + k, wide, 1);
 }
 
-/* Values of a Fourier transform that are held, sample after sample. */
+/* Values that are held, sample after sample; squares those of windows, whose monitors count as a device's. */
 static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num_all,
                      const struct monitor_sample *sample)
 {
@@ -148,6 +148,8 @@ static void add_held(const struct monitor_piece *piece, int64_t at, int64_t num_
         double *sum = (double *)piece->sums + at;
         const REAL *held = (const REAL *)piece->held + at;
         int32_t n = 0;
+        for (; n < sample->num && sample->statistic == UNDA_SQUARES; n++)
+            add_squares(sum, (struct row){held + n * all, NULL, 1, num, 1, 0, 1});
         for (; n + TOGETHER <= sample->num; n += TOGETHER)
             add_waves(sum, all, held + n * all, num, sample->wave + n * wide, wide);
         for (; n < sample->num; n++) {
