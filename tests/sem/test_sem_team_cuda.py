@@ -173,7 +173,6 @@ def test_two_teams_on_one_device_at_once_do_not_hang():
     assert len(found) == 2 and found[0] == found[1]
 
 
-@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_a_team_on_devices_blows_up_where_one_does():
     found = []
