@@ -48,8 +48,8 @@ static unda_status fill_rows(const unda_solver *s, struct dg_rows *rows, const d
 {
     int64_t bad = rows->num;
     int32_t threads = parallel_few(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(min                                 \
-                                                                         : bad) if (rows->num > FEW_POINTS)
+#pragma omp parallel for schedule(static) num_threads(threads)                                               \
+    reduction(min : bad) if (rows->num > FEW_POINTS)
     for (int64_t i = 0; i < rows->num; i++)
         if (fill_row(s, rows, i, places + 3 * i) != UNDA_OK && i < bad)
             bad = i;

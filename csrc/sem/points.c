@@ -66,8 +66,7 @@ static unda_status fill_places(const unda_solver *s, const struct sem_places *pl
     int64_t bad = places->num;
     int32_t threads = parallel_few(s->options.threads);
 #pragma omp parallel for schedule(static) num_threads(threads)                                               \
-    reduction(min                                                                                            \
-              : bad) if (places->num > FEW_POINTS)
+    reduction(min : bad) if (places->num > FEW_POINTS)
     for (int64_t i = 0; i < places->num; i++)
         if (fill_place(s, &places->place[i]) != UNDA_OK && i < bad)
             bad = i;

@@ -226,8 +226,7 @@ extern "C" __global__ void __launch_bounds__(256) monitor_kept(const __grid_cons
 #if KIND != MONITOR_OF_TABLES
 /* Adds the samples that are held, in their order, to accumulators of squares or of a Fourier transform. A thread has values
  * side by side; `vectors`: they can be moved together. */
-template <class T> struct __align__(16) four
-{
+template <class T> struct __align__(16) four {
     T v[MONITOR_HELD_VALUES];
 };
 template <bool VECTORS, class T>
