@@ -13,12 +13,12 @@ enum {
 };
 enum { MONITOR_MINUS = 1, MONITOR_MINUS_MEAN = 2, MONITOR_MAGNITUDE = 3 };
 enum {
-    MONITOR_BATCH = 8,
+    MONITOR_BATCH = 8,        /* samples that are held, at most */
     MONITOR_HELD_VALUES = 4,  /* side by side, of a thread that adds samples that are held */
     MONITOR_LEVELS = 24,      /* samples that are levels of the state, at most; of float64 half as many */
     MONITOR_LEVEL_VALUES = 2, /* side by side, of a thread that adds these */
     MONITOR_VECTOR_ROWS = 2   /* of a thread that takes vectors */
-}; /* samples that are held, at most */
+};
 enum { MONITOR_VALUES = 4 }; /* of a thread of the kernels for grids and for rows, `lanes` apart */
 enum { MONITOR_ROW = 64 };   /* values of a row */
 /* Where values stand: tables of places along three axes; nodes of a grid; rows of MONITOR_ROW places side by side. */
