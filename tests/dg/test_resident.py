@@ -5,6 +5,7 @@ all degrees and pairs of settings on a device. Not here: that kernel fused is ri
 """
 
 import ctypes
+import gc
 import logging
 import os
 import shutil
@@ -259,6 +260,7 @@ def test_without_room_for_all_blocks_steps_go_stage_by_stage(monkeypatch, caplog
 
 def held():
     """Bytes on the stand-in that simulations of other tests have."""
+    gc.collect()  # simulations of earlier tests, which would go at any time
     driver, context = ctypes.CDLL(os.environ["UNDA_LIBCUDA"]), ctypes.c_void_p()
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
