@@ -897,7 +897,8 @@ MUTATIONS = [
     # of spectral elements in processes: forces added twice; shares of others
     ("csrc/sem/sources_cpu.c", "list->num_early += i < early;", ";"),
     ("csrc/sem/sources_cpu.c", "l->num_node + i] = place;", "l->num_node + i] = total;"),
-    ("csrc/sem/sources_cpu.c", "list->source[place + i] = site[i].number;", "list->source[place + i] = 0;"),
+    ("csrc/sem/sources_cpu.c", "= site[which[k]].number;", "= 0;"),
+    ("csrc/sem/sources_cpu.c", "which[count++] = i;", "which[count++] = 0;"),
     ("csrc/sem/sources_cpu.c", "from[i].number <= from[j].number", "from[i].number > from[j].number"),
     ("csrc/sem/sources_cpu.c", "return from;", "return to;"),
     ("csrc/sem/sources_cpu.c", "if (from > total) {", "if (false) {"),

@@ -12,10 +12,11 @@ struct site {
     int32_t source, place, number;
 };
 
-/* Those of a region, and where their terms go: until they are sorted each has one for every unknown of its cell, of
- * which few are 0. */
+/* Those of a region, and where their terms go: until they are sorted each has one for every unknown of its cell or, where
+ * most would be 0, of the nodes to which it adds anything. */
 struct listing {
     int32_t kind, num_thread;
+    bool few_nodes;
     int64_t num_node, num_site;
     struct site *sites;
     int64_t *counts; /* [thread][node]: of its sites; then the place of the next one's first term */
@@ -77,6 +78,52 @@ static int64_t elem_of(const unda_solver *s, const struct site *site)
     return ((const struct sem_source *)s->sources[site->source])->places.place[site->place].elem;
 }
 
+/* What a site adds: [node][component]. */
+static void find_row(const unda_solver *s, const struct site *site, double *value)
+{
+    int64_t at[3 * MAX_NODE];
+    int region;
+    (void)sem_source_row(s, s->sources[site->source], site->place, &region, at, value);
+}
+
+static bool adds_to(const double *value, int node, int dim)
+{
+    bool any = false;
+    for (int d = 0; d < dim; d++)
+        any = any || value[node * dim + d] != 0;
+    return any;
+}
+
+/* Whether sites add to less than half of their cells' nodes, as those do that stand on nodes: then memory is worth more
+ * than the time of computing each row twice, first to count. Of some of them. */
+static bool are_nodes_few(const unda_solver *s, const struct listing *l)
+{
+    enum { SAMPLE = 64 };
+    double value[3 * MAX_NODE];
+    int num_node = sem_tables(s)->space.num_node;
+    int64_t all = 0, some = 0;
+    for (int64_t i = 0; i < l->num_site; i += l->num_site / SAMPLE + 1, all += num_node) {
+        find_row(s, &l->sites[i], value);
+        for (int n = 0; n < num_node; n++)
+            some += adds_to(value, n, sem_tables(s)->region[l->kind].dim);
+    }
+    return 2 * some < all;
+}
+
+static void count_terms(const unda_solver *s, const struct listing *l, const struct site *site, int num,
+                        const int32_t *node, int64_t *counts)
+{
+    const struct sem *sem = sem_tables(s);
+    double value[3 * MAX_NODE];
+    for (int i = 0; i < num && l->few_nodes; i++) {
+        find_row(s, &site[i], value);
+        for (int n = 0; n < sem->space.num_node; n++)
+            counts[node[n]] += adds_to(value, n, sem->region[l->kind].dim);
+    }
+    for (int n = 0; n < sem->space.num_node && !l->few_nodes; n++)
+        counts[node[n]] += num;
+}
+
 /* Sites of a cell whose terms are listed together, so that those of an unknown are written one after the other. */
 enum { AT_ONCE = 8 };
 
@@ -87,19 +134,20 @@ static void put_terms(const unda_solver *s, const struct listing *l, const struc
     const struct sem *sem = sem_tables(s);
     double value[AT_ONCE][3 * MAX_NODE];
     int dim = sem->region[l->kind].dim;
-    for (int i = 0; i < num; i++) {
-        int64_t at[3 * MAX_NODE];
-        int region;
-        (void)sem_source_row(s, s->sources[site[i].source], site[i].place, &region, at, value[i]);
-    }
+    for (int i = 0; i < num; i++)
+        find_row(s, &site[i], value[i]);
     for (int n = 0; n < sem->space.num_node; n++) {
+        int which[AT_ONCE], count = 0;
+        for (int i = 0; i < num; i++)
+            if (!l->few_nodes || adds_to(value[i], n, dim))
+                which[count++] = i;
         int64_t place = counts[node[n]];
         for (int d = 0; d < dim; d++, place += l->num[node[n]])
-            for (int i = 0; i < num; i++) {
-                list->source[place + i] = site[i].number;
-                real_put(s, list->value, place + i, value[i][n * dim + d]);
+            for (int k = 0; k < count; k++) {
+                list->source[place + k] = site[which[k]].number;
+                real_put(s, list->value, place + k, value[which[k]][n * dim + d]);
             }
-        counts[node[n]] += num;
+        counts[node[n]] += count;
     }
 }
 
@@ -117,8 +165,7 @@ static void each_part(const unda_solver *s, const struct listing *l, int32_t thr
         if (list)
             put_terms(s, l, &l->sites[i], (int)(stop - i), node, counts, list);
         else
-            for (int n = 0; n < sem->space.num_node; n++)
-                counts[node[n]] += stop - i;
+            count_terms(s, l, &l->sites[i], (int)(stop - i), node, counts);
     }
 }
 
@@ -273,6 +320,7 @@ static unda_status list_terms(const unda_solver *s, struct listing *l, void **ow
     TRY(array_own(&l->owned, &l->num, l->num_node, sizeof *l->num, "sources"));
     TRY(find_early(s, l));
     TRY(list_sites(s, l));
+    l->few_nodes = are_nodes_few(s, l);
     all_parts(s, l, NULL);
     TRY(place_terms(s, l, owner, list, &early));
     all_parts(s, l, list);

@@ -30,7 +30,7 @@ pytestmark = [
 ]
 CUDA = Path(__file__).resolve().parents[2] / "cuda"
 REST = {name: SETTINGS[name] for name in ("boundary", "flux", "integrator", "per")}
-#: By default one case of each physics; every boundary and all the rest in the slow tier and on a device.
+#: By default the first two; the third, every boundary and all the rest in the slow tier and on a device.
 FEW = (
     {"physics": "acoustic", "degree": 3, "dtype": "float32", "boundary": "exact", "flux": "upwind",
      "integrator": "ab3", "per": "cell"},

@@ -310,6 +310,7 @@ def test_a_step_is_the_integral_of_a_bump_over_its_rise():
     (lambda: tone_burst(0.0, 5), "f0 is 0.0"),
     (lambda: tone_burst(1.0, -5), "cycles is -5.0"),
     (lambda: chirp(1.0, 2.0, 3.0, taper=1.6), r"taper is 1.6 s; expected 0 to 1.5 s"),
+    (lambda: chirp(1.0, 2.0, 3.0, taper=-0.1), r"taper is -0.1 s; expected 0 to 1.5 s"),
     (lambda: chirp(1.0, 2.0, -3.0), "duration is -3.0"),
     (lambda: step(0.0), "rise is 0.0"),
 ])  # fmt: skip

@@ -79,6 +79,25 @@ def test_so_many_that_they_are_listed_cell_by_cell_are_summed_in_their_order():
     assert not all(np.array_equal(one[name], turned[name]) for name in one)
 
 
+def test_sources_on_nodes_have_the_same_bits_beside_many_that_stand_elsewhere():
+    """Alone they add to few nodes of a cell, and only those are listed; the others add 0 times something."""
+    rng, direction = np.random.default_rng(5), (1.0, 2.0, -1.0)
+    on_nodes, places = rng.integers(0, 2, (20, 3)) * (0.25, 0.5, 0.5), rng.uniform(0.0, 1.0, (60, 3))
+    mesh = unda.box_mesh((0, 0, 0), (1, 2, 2), cells=(2, 2, 2), shape="hex")
+    bump, weights = unda.smooth_bump(0.1), np.arange(1.0, 21.0)
+    states = []
+    for with_others, first in ((False, 1.0), (True, 1.0), (False, 2.0)):
+        weights[0] = first
+        sim = unda.SEM(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2)
+        sim.add_source(unda.Array(on_nodes, bump, weights=weights, direction=direction))
+        if with_others:  # they begin after the last step
+            sim.add_source(unda.Array(places, bump, delays=np.full(60, 9.0), direction=direction))
+        sim.step(3)
+        states.append(np.array([sim.get(name) for name in sim.fields]))
+    assert np.abs(states[0]).max() > 0 and np.array_equal(states[0], states[1])
+    assert not np.array_equal(states[0], states[2])  # twin
+
+
 @MAKERS
 def test_all_or_none(make):
     sim, given = make(), sources(make, 12)

@@ -61,9 +61,8 @@ class SimulationMonitors(SimulationBase):
 
         Notes
         -----
-        Kernel "diamond", launches of many steps of `DG` and batches of launches of small problems end at
-        each sample, and are faster with a larger `every`; ``repr`` says what share of a step's bytes a
-        monitor moves (docs/howto/monitors.md).
+        Kernel "diamond" and batches of launches of small problems end at each sample, and are faster with a
+        larger `every`; ``repr`` says what share of a step's bytes a monitor moves (docs/howto/monitors.md).
 
         Examples
         --------

@@ -165,7 +165,8 @@ class Chirp(Burst):
             "duration": number("duration", duration, "s", positive=True),
         }  # fmt: skip
         given["taper"] = 0.1 * given["duration"] if taper is None else number("taper", taper, "s")
-        if not 0.0 <= given["taper"] <= (most := 0.5 * given["duration"]):
+        most = 0.5 * given["duration"]
+        if not 0.0 <= given["taper"] <= most:
             raise ArgumentError(f"taper is {given['taper']:g} s; expected 0 to {most:g} s, half the duration")
         given["t0"] = number("t0", t0, "s")
         super().__init__(**given, order=order)
