@@ -649,8 +649,8 @@ UNDA_API unda_status unda_solver_rest(unda_solver *solver);
 UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first, int64_t count,
                                               const double *material);
 /* Sets the clock: time = t0 + step * dt, step at most INT64_MAX / 2. history: how many ab3 history levels are
- * valid (0..2). Drops the samples of receivers; the next samples are those due after this step. Clears
- * unda_blowup. */
+ * valid (0..2). Drops the samples of receivers; the next samples are those due after this step. Monitors whose
+ * first sample is of a later step begin anew, as unda_solver_restart_monitor does. Clears unda_blowup. */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 

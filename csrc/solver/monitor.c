@@ -171,6 +171,14 @@ static unda_status restart(unda_solver *s, struct monitor *m)
     return take(m, &sample);
 }
 
+unda_status monitors_set_clock(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_monitor; i++)
+        if (s->monitors[i]->first > s->step)
+            TRY(restart(s, s->monitors[i]));
+    return UNDA_OK;
+}
+
 /* ---- pieces ---- */
 
 static int64_t bytes_of(const struct monitor *m, int64_t num_value, int64_t real_bytes)

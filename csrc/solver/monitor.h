@@ -82,6 +82,8 @@ void monitors_free(unda_solver *s);
 int64_t monitor_until(const unda_solver *s, const struct monitor *m);
 int64_t monitors_until(const unda_solver *s, int64_t most);
 int64_t monitors_ahead(const unda_solver *s, int64_t most);
+/* s->step was set: monitors whose first sample would be later begin anew. */
+unda_status monitors_set_clock(unda_solver *s);
 /* Before the engine takes num_step steps, and after: samples that are due at the present step, those that it took. */
 void monitors_begin(unda_solver *s, int64_t num_step);
 unda_status monitors_take(unda_solver *s);

@@ -357,6 +357,7 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
         s->method->set_history(s, history);
     s->have_good = false;
     s->blowup = (unda_blowup){0};
+    TRY(monitors_set_clock(s));
     return receivers_set_clock(s);
 }
 

@@ -33,7 +33,7 @@ def cases():
     ]
 
 
-@pytest.mark.first(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("name, order, dtype", cases())
 def test_nothing_leaks_out_of_the_box(name, order, dtype):
     """Less than 1e-6 in float32, rounding in float64, nothing of the scalar scheme in float32."""

@@ -14,6 +14,7 @@ from monitor_cases import (
     samples,
     sem_case,
 )
+from unda._core import lib
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -320,3 +321,15 @@ def test_frequencies_beyond_the_samples_are_refused():
         unda.ArgumentError, match=r"up to 2\.6 Hz; samples every 2 steps know those up to 2\.5 Hz"
     ):
         sim.add_monitor("p", "dft", every=2, frequencies=[1.0, 2.6])
+
+
+def test_a_clock_that_is_set_before_its_first_sample_begins_a_monitor_anew():
+    """Python restarts all monitors itself. Of a later clock what was sampled stays."""
+    sim = grid_case("scalar")
+    sim.step(7)
+    monitor = sim.add_monitor("p", "rms", every=3)
+    sim.step(6)
+    for step, num in ((8, 3), (2, 1)):
+        sim._solver.call(lib.unda_solver_set_clock, 0.0, step, 0)
+        assert monitor.num_sample == num
+    np.testing.assert_array_equal(monitor.values, abs(sim.get("p").astype(np.float64)))
