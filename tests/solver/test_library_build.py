@@ -121,7 +121,8 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
         # least one for each field of its pass; a receiver one a node and one a line of nodes.
         # Spectral elements: ROWS nodes of a line with their unknowns, 4 x 3 and 4 x 1. Hexahedra by DG: a
         # gradient at a node is three sums of three products at least, which a slab has in two places. Lines
-        # of either: 3, 4 or 5 rows of a component at least, of two by DG, along two axes in a plane. Blocks: 4 x 3, 3 x 4, 2 x 6 and 1 x 6
+        # of either: 3, 4 or 5 rows of a component at least, of two by DG, along two axes in a plane. Blocks:
+        # 4 x 3, 3 x 4, 2 x 6 and 1 x 6
         # sums; a lifted jump of each member of an orbit, in three directions. A pass over layers: a
         # derivative along each direction, a memory variable and a field.
         known = {"stage": 16, "update": 5, "add_sources": 1, "add_lines": 2, "_rows": 6,
