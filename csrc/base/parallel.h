@@ -10,11 +10,14 @@
 /* Three versions of a function in one binary; the loader chooses the best one for the machine. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(UNDA_NO_CLONES)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+/* Of a function that another one replaces on processors with AVX-512. */
+#define NARROW_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 /* Of a function that is built for AVX-512 only, and called where parallel_has_avx512. */
 #define HAS_AVX512 1
 #define AVX512     __attribute__((target("arch=x86-64-v4")))
 #else
 #define CLONES
+#define NARROW_CLONES
 #define HAS_AVX512 0
 #endif
 

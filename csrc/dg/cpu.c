@@ -289,6 +289,7 @@ static unda_status create(unda_solver *s)
     t->num_word = dg_tables(s)->num_word;
     t->num_face_coef = (int)dg_num_face_coef(dg_tables(s));
     t->upwind = dg_tables(s)->flux == UNDA_UPWIND;
+    t->by_node = dg_tables(s)->material_nodes > 1;
     TRY(solver_add_hook(s, dg_cpu_record_due, NULL));
     t->has_local = dg_tables(s)->has_local;
     TRY(allocate(s, t));

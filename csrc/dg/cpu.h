@@ -29,7 +29,7 @@ struct dg_cpu {
     int slab;                       /* planes of nodes at once */
     int metric_nodes, metric_words; /* as in struct dg */
     double inv_end_weight;          /* 1 / the weight of a line's last point */
-    bool has_local, upwind, trilinear;
+    bool has_local, upwind, trilinear, by_node; /* by_node: materials are */
     bool by_cell;     /* hexahedra one at a time (cpu_cell.inc.h): arrays of nodes are [elem][value][node] */
     bool read_ahead;  /* of hexahedra: states do not stay in the last cache from stage to stage */
     void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][line_rows] */

@@ -182,8 +182,8 @@ AVX512 static void PRECISION(multiply_vectors_)(int rows, const REAL *d, int inp
 
 DEFINE_SUMS(sum_parts_, PART)
 
-CLONES static void PRECISION(multiply_parts_)(int rows, const REAL *d, int inputs, const PART *x, bool add,
-                                              PART *y)
+NARROW_CLONES static void PRECISION(multiply_parts_)(int rows, const REAL *d, int inputs, const PART *x,
+                                                     bool add, PART *y)
 {
     if (rows == 4)
         PRECISION(sum_parts_)(4, 3, d, inputs, x, add, y);

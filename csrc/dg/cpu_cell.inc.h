@@ -9,12 +9,15 @@
 #undef CELL_PLANE
 #undef CELL_VECS
 /* UNROLL_FACE: loops over fields and vectors of a face; of lines of 8 nodes their code would outgrow its cache. */
+#undef CELL_OF_ALL
 #if CELL_LINE == 4
-#define CELL(name)  FN(name##_4)
-#define UNROLL_FACE _Pragma("GCC unroll 9")
+#define CELL(name)        FN(name##_4)
+#define CELL_OF_ALL(name) NAMED(name##_4)
+#define UNROLL_FACE       _Pragma("GCC unroll 9")
 #else
-#define CELL(name)  FN(name##_8)
-#define UNROLL_FACE _Pragma("GCC unroll 1")
+#define CELL(name)        FN(name##_8)
+#define CELL_OF_ALL(name) NAMED(name##_8)
+#define UNROLL_FACE       _Pragma("GCC unroll 1")
 #endif
 #define CELL_ROWS  (LANES / CELL_LINE)             /* of nodes, in a vector */
 #define CELL_PLANE (CELL_LINE * CELL_LINE / LANES) /* vectors */
@@ -37,6 +40,10 @@
 #define REF_SLOT(i)          ((i) % 3)
 #endif
 
+#if !BOTH_JUMPS /* the first of the fluxes (cpu_fluxes.inc.h) */
+#include "cpu_cell_lines.inc.h"
+#endif
+
 /* What a cell knows: numbers of its own, one a lane or the same in all. */
 struct CELL(cell) {
     int64_t elem;
@@ -53,24 +60,6 @@ INLINE VEC CELL(value)(const VEC *array, bool by_node, int i, int v)
 }
 
 /* ---- lanes ---- */
-
-/* Node l of each row, in its whole row. */
-INLINE VEC CELL(node_of_rows)(VEC u, int l)
-{
-#define NODE(lane, l) (lane) / CELL_LINE *CELL_LINE + (l)
-    IVEC mask = EACH_LANE(NODE, l);
-#undef NODE
-    return __builtin_shuffle(u, mask);
-}
-
-/* Row r in all rows. */
-INLINE VEC CELL(row)(VEC u, int r)
-{
-#define NODE(lane, r) (r) * CELL_LINE + (lane) % CELL_LINE
-    IVEC mask = EACH_LANE(NODE, r);
-#undef NODE
-    return __builtin_shuffle(u, mask);
-}
 
 /* The first `have` lanes of a, then those of b. */
 INLINE VEC CELL(join)(VEC a, VEC b, int have)
@@ -187,89 +176,6 @@ INLINE void CELL(put)(int axis, const VEC *low, const VEC *high, VEC *field)
 #undef ROW_LANES
 #undef BOTH_NODES
 #undef NODE_LANES
-}
-
-/* ---- lines ---- */
-
-/* Adds the derivatives along an axis of a field, or sets them. Tables: [CELL_LINE][LANES] along axis 1,
- * [CELL_PLANE][CELL_LINE][LANES] along axis 2, then the matrix. */
-INLINE void CELL(line)(const REAL *tables, int axis, bool set, REAL sign, const VEC *u, VEC *acc)
-{
-    const VEC *first = (const VEC *)tables, *second = first + CELL_LINE;
-    const REAL *d = (const REAL *)(second + CELL_PLANE * CELL_LINE);
-    if (axis == 0)
-        for (int v = 0; v < CELL_VECS; v++) {
-            VEC sum = first[0] * CELL(node_of_rows)(u[v], 0);
-#pragma GCC unroll 8
-            for (int l = 1; l < CELL_LINE; l++)
-                sum += first[l] * CELL(node_of_rows)(u[v], l);
-            acc[v] = set ? sign * sum : acc[v] + sign * sum;
-        }
-    if (axis == 1)
-        for (int k = 0; k < CELL_LINE; k++, u += CELL_PLANE, acc += CELL_PLANE) {
-            VEC row[CELL_LINE];
-#pragma GCC unroll 8
-            for (int l = 0; l < CELL_LINE; l++)
-                row[l] = CELL_ROWS == 1 ? u[l] : CELL(row)(u[l / CELL_ROWS], l % CELL_ROWS);
-#pragma GCC unroll 8
-            for (int p = 0; p < CELL_PLANE; p++) {
-                VEC sum = second[p * CELL_LINE] * row[0];
-#pragma GCC unroll 8
-                for (int l = 1; l < CELL_LINE; l++)
-                    sum += second[p * CELL_LINE + l] * row[l];
-                acc[p] = set ? sign * sum : acc[p] + sign * sum;
-            }
-        }
-    if (axis == 2)
-        for (int p = 0; p < CELL_PLANE; p++) {
-            VEC row[CELL_LINE];
-#pragma GCC unroll 8
-            for (int l = 0; l < CELL_LINE; l++)
-                row[l] = u[l * CELL_PLANE + p];
-#pragma GCC unroll 8
-            for (int k = 0; k < CELL_LINE; k++) {
-                VEC sum = d[k * CELL_LINE] * row[0];
-#pragma GCC unroll 8
-                for (int l = 1; l < CELL_LINE; l++)
-                    sum += d[k * CELL_LINE + l] * row[l];
-                VEC *to = acc + k * CELL_PLANE + p;
-                *to = set ? sign * sum : *to + sign * sum;
-            }
-        }
-}
-
-/* Share i of num of what the update of a cell reads, asked for early. */
-INLINE void CELL(prefetch_old)(const struct dg_args *a, int kind, int64_t elem, int i, int num)
-{
-    enum { ALL = NUM_FIELD * CELL_VECS };
-    int share = (ALL + num - 1) / num, first = i * share, last = first + share < ALL ? first + share : ALL;
-    const VEC *r = (const VEC *)a->r + elem * ALL, *q_new = (const VEC *)a->q_new + elem * ALL;
-#pragma GCC unroll 1
-    for (int k = first; k < last; k++) {
-        __builtin_prefetch(r + k, 0, 3);
-        __builtin_prefetch(q_new + k, 0, 3);
-    }
-    const VEC *r1 = (const VEC *)a->r1 + elem * ALL;
-#pragma GCC unroll 1
-    for (int k = first; kind == UPDATE_AB3 && k < last; k++)
-        __builtin_prefetch(r1 + k, 0, 3);
-}
-
-/* The lines of one group, from u as to_references has it. */
-INLINE void CELL(lines)(const REAL *tables, const struct dg_args *a, int kind, int64_t elem, int group,
-                        const VEC *u, VEC *acc)
-{
-#pragma GCC unroll 3
-    for (int k = 0; k < 3; k++) {
-        int axis = (k + 2) % 3;
-#pragma GCC unroll 2
-        for (int line = 0; line < NUM_LINE / NUM_GROUP; line++) {
-            int i = GROUP_LINE(group, line);
-            CELL(prefetch_old)(a, kind, elem, (group * 3 + k) * (NUM_LINE / NUM_GROUP) + line, 3 * NUM_LINE);
-            CELL(line)(tables, axis, axis == 2 || FIRST_SHARE(axis, i), LINE_SIGN(i),
-                       u + REF_SLOT(LINE_REF(axis, i)) * CELL_VECS, acc + LINE_ACC(axis, i) * CELL_VECS);
-        }
-    }
 }
 
 /* ---- faces ---- */
@@ -646,34 +552,6 @@ INLINE void CELL(add_source)(const struct dg_args *a, int i, VEC *rhs)
         rhs[k] += weight[k] * amplitude;
 }
 
-/* The update of common/index.h. */
-INLINE void CELL(update)(const struct dg_args *a, int kind, int64_t elem, const VEC *restrict rhs)
-{
-    enum { NUM = NUM_FIELD * CELL_VECS };
-    const VEC *restrict q = (const VEC *)a->q + elem * NUM;
-    VEC *restrict r = (VEC *)a->r + elem * NUM, *restrict q_new = (VEC *)a->q_new + elem * NUM;
-    REAL ra = (REAL)a->a, rb = (REAL)a->b, dt = (REAL)a->dt;
-    REAL c0 = (REAL)a->c0, c1 = (REAL)a->c1, c2 = (REAL)a->c2;
-    if (kind == UPDATE_LSRK && a->a == 0) /* the first stage: r may hold anything */
-        for (int i = 0; i < NUM; i++) {
-            r[i] = dt * rhs[i];
-            q_new[i] = q[i] + rb * r[i];
-        }
-    else if (kind == UPDATE_LSRK)
-        for (int i = 0; i < NUM; i++) {
-            r[i] = ra * r[i] + dt * rhs[i];
-            q_new[i] = q[i] + rb * r[i];
-        }
-    else if (kind == UPDATE_AB3) {
-        const VEC *restrict r1 = (const VEC *)a->r1 + elem * NUM;
-        for (int i = 0; i < NUM; i++) {
-            q_new[i] = q[i] + (c0 * rhs[i] + c1 * r1[i] + c2 * r[i]);
-            r[i] = rhs[i];
-        }
-    } else
-        memcpy(r, rhs, NUM * sizeof *r);
-}
-
 INLINE void CELL(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t elem, int64_t index,
                       bool affine, int source, int last, struct CELL(work) * w, void *memory)
 {
@@ -684,7 +562,7 @@ INLINE void CELL(run)(const struct dg_cpu *t, const struct dg_args *a, int kind,
 #pragma GCC unroll 3
     for (int group = 0; group < NUM_GROUP; group++) {
         CELL(to_references)(&w->cell, q, affine, group, u);
-        CELL(lines)(t->derivative, a, kind, elem, group, u, acc);
+        CELL_OF_ALL(lines)(t->derivative, a, kind, elem, group, u, acc);
     }
 #pragma GCC unroll 3
     for (int axis = 0; axis < 3; axis++)
@@ -692,7 +570,7 @@ INLINE void CELL(run)(const struct dg_cpu *t, const struct dg_args *a, int kind,
     CELL(finish)(t, &w->cell, q, affine, acc);
     for (int i = source; i < last; i++)
         CELL(add_source)(a, i, acc);
-    CELL(update)(a, kind, elem, acc);
+    CELL_OF_ALL(update)(a, kind, elem, acc);
 }
 
 /* The cells of one block. */

@@ -1,6 +1,7 @@
 /* cpu_dense.inc.h: the right-hand side on elements with dense matrices (tetrahedra): products and lift by blocks of
  * rows. Part of cpu_stage.inc.h. */
 
+#if HAS_AVX512 /* without it blocks are faster at any degree (cpu.c) */
 /* Rows of the matrices packed [row block][column][ROWS]; derivative columns hold three. */
 typedef void FN(part)(const REAL *d, const VEC *u, VEC *acc);
 INLINE void FN(multiply)(const struct dg_cpu *t, int block, int first, int last, FN(part) * part,
@@ -41,6 +42,8 @@ INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, 
     }
 }
 
+#endif
+
 /* Tables and neighbours of the elements from `elem` on. */
 INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *a, int64_t num_value,
                                   int64_t elem, int64_t count)
@@ -75,10 +78,11 @@ INLINE void FN(finish_rows)(const struct dg_cpu *t, const struct dg_args *a, con
     COMMON.scatter(out, rows * NUM_FIELD, rhs + first * NUM_FIELD, t->num_node * NUM_FIELD);
 }
 
+#if HAS_AVX512
 /* rhs [elem][node][field] of a block of elements. */
-INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
-                                const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
-                                REAL *rhs)
+AVX512 static __attribute__((noinline)) void
+FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                    const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
 {
     int64_t first = elem[0];
     int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
@@ -99,6 +103,7 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         FN(finish_rows)(t, a, elem, b, block * ROWS, rows, acc, rhs);
     }
 }
+#endif
 
 #include "cpu_blocks.inc.h"
 
@@ -118,10 +123,12 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     FN(faces)(t, a, elem, &b, u, s);
     if (a->incident_range)
         FN(add_incident)(t, a, elem, index, &b, s);
-    if (t->blocks)
-        FN(right_hand_side_by_blocks)(t, a, kind, elem, &b, u, s, q + t->num_node * NUM_FIELD, rhs);
-    else
+#if HAS_AVX512
+    if (!t->blocks)
         FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
+    else
+#endif
+        FN(right_hand_side_by_blocks)(t, a, kind, elem, &b, u, s, q + t->num_node * NUM_FIELD, rhs);
     COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
 }

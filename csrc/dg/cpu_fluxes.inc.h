@@ -1,6 +1,6 @@
 /* cpu_fluxes.inc.h: the stages of PHYSICS on elements of SPACE under names NAMED(name), which lift one jump, lift
  * both, or take materials by node. On LINES, whose lift costs nothing, cells one
- * at a time alone gain by lifting one. Next: cpu_stage.inc.h (the stage). */
+ * at a time alone gain by lifting one, or by knowing of materials when they are compiled. Next: cpu_stage.inc.h (the stage). */
 #include "cpu_common.h"
 
 #ifndef LINES
@@ -24,9 +24,13 @@
 #include "cpu_stage.inc.h"
 #undef BY_NODE
 #undef FN
-#define BY_NODE  1
-#define FN(name) NAMED(by_node_##name)
+#if !LINES || HAS_AVX512
+#undef CELLS_ONLY
+#define CELLS_ONLY LINES
+#define BY_NODE    1
+#define FN(name)   NAMED(by_node_##name)
 #include "cpu_stage.inc.h"
+#endif
 
 /* Cells one at a time, by CELL_LINE 4, 8: upwind, central, and where materials are by node. */
 #if LINES && HAS_AVX512

@@ -6,5 +6,5 @@
 #include "cpu_fluxes.inc.h"
 
 const dg_cpu_block PRECISION(dg_cpu_hex_maxwell_)[3] = {NULL, NAMED(both_block_stage),
-                                                        NAMED(by_node_block_stage)};
+                                                        NAMED(both_block_stage)};
 const dg_cpu_block PRECISION(dg_cpu_cells_maxwell_)[2][3] = CELL_STAGES;

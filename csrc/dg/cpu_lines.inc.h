@@ -56,56 +56,6 @@ enum { FN(wide) = NUM_FIELD > NUM_REF ? NUM_FIELD : NUM_REF };
 #undef NUM_TOGETHER
 #define NUM_TOGETHER (NUM_LINE > 4 ? NUM_LINE / 2 : NUM_LINE)
 
-/* Products part .. part + NUM_TOGETHER of a line whose nodes are `from` apart in u [node][NUM_REF], and `step` in `to`: acc
- * [node][NUM_ACC], or apart from it, [node][NUM_LINE]. */
-INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, bool apart, const VEC *u,
-                          int from, int step, VEC *to)
-{
-    int n = t->num_line_node;
-    const REAL *d = t->derivative;
-    for (int row = 0; row < n; row += rows) {
-        VEC sum[MOST_ROWS][NUM_TOGETHER] = {0};
-        for (int k = 0; k < n; k++, d += rows)
-#pragma GCC unroll 8
-            for (int r = 0; r < rows; r++)
-                for (int i = 0; i < NUM_TOGETHER; i++)
-                    sum[r][i] += d[r] * u[k * from * NUM_REF + LINE_REF(axis, part + i)];
-#pragma GCC unroll 8
-        for (int r = 0; r < rows; r++)
-            for (int i = 0; i < NUM_TOGETHER && row + r < n; i++) {
-                VEC share = (REAL)LINE_SIGN(part + i) * sum[r][i];
-                VEC *acc = to + (row + r) * step * NUM_ACC + LINE_ACC(axis, part + i);
-                if (apart)
-                    to[(row + r) * step * NUM_LINE + part + i] = share;
-                else
-                    *acc = axis == 2 || FIRST_SHARE(axis, part + i) ? share : *acc + share;
-            }
-    }
-}
-
-INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, bool apart, const VEC *u, int from, int step,
-                     VEC *to)
-{
-    FN(line_part)(t, rows, axis, 0, apart, u, from, step, to);
-    if (NUM_TOGETHER < NUM_LINE)
-        FN(line_part)(t, rows, axis, NUM_LINE - NUM_TOGETHER, apart, u, from, step, to);
-}
-
-/* z [node][NUM_LINE]: products along axis 3. */
-INLINE void FN(third_axis)(const struct dg_cpu *t, int rows, const struct FN(block) * b, const VEC *q, VEC *z)
-{
-    int n = t->num_line_node, plane = n * n;
-    VEC line[(MAX_DEGREE + 1) * NUM_REF], u[NUM_REF];
-    for (int i = 0; i < plane; i++) {
-        for (int k = 0; k < n; k++) {
-            FN(node_to_reference)(t, b, q, i + k * plane, u);
-            for (int c = 0; c < NUM_LINE; c++)
-                line[k * NUM_REF + LINE_REF(2, c)] = u[LINE_REF(2, c)];
-        }
-        FN(line)(t, 2, rows, true, line, 1, plane, z + i * NUM_LINE);
-    }
-}
-
 /* What the stage reads of a neighbour: the nodes of the side that it sees. */
 INLINE void FN(prefetch_side)(const struct dg_cpu *t, const struct dg_args *a, int neighbor)
 {
@@ -142,11 +92,9 @@ INLINE int64_t FN(least)(int64_t a, int64_t b)
 }
 
 /* Where states outgrow the last cache share i of 2 n of plane k: of what the update reads, and of tables, states and neighbours of the next block. */
-INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind,
-                               const struct FN(ahead) * h, int k, int i)
+static __attribute__((noinline)) void FN(prefetch_now)(const struct dg_cpu *t, const struct dg_args *a,
+                                                       int kind, const struct FN(ahead) * h, int k, int i)
 {
-    if (!t->read_ahead)
-        return;
     int64_t at = 2 * k * t->num_line_node + i, end = a->num_elem * h->num_value, next = h->elem + LANES;
     int64_t part = t->num_face_node * NUM_FIELD, old = h->elem * h->num_value + at * h->values;
     if (t->slab == t->num_line_node)
@@ -167,47 +115,77 @@ INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, 
         FN(prefetch)(t->metric, next * t->metric_words + at * h->metrics, h->metrics);
     if (at == 0 && next + LANES <= a->num_elem) {
         FN(prefetch)(a->record, NUM_WORD * next, NUM_WORD * LANES);
-        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * next, BY_NODE ? 0 : NUM_ELEM_FACE_COEF * LANES);
+        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * next, t->by_node ? 0 : NUM_ELEM_FACE_COEF * LANES);
     }
 }
 
-/* The same of a whole element, whose u is there, to acc. */
-INLINE void FN(third_axis_whole)(const struct dg_cpu *t, int rows, const VEC *u, VEC *acc)
+INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind,
+                               const struct FN(ahead) * h, int k, int i)
 {
-    int plane = t->num_face_node;
-    for (int i = 0; i < plane; i++)
-        FN(line)(t, 2, rows, false, u + i * NUM_REF, plane, plane, acc + i * NUM_ACC);
+    if (t->read_ahead)
+        FN(prefetch_now)(t, a, kind, h, k, i);
+}
+
+/* ---- derivatives ---- */
+
+#undef LINE
+#undef TARGET
+#undef WIDTH
+#if HAS_AVX512
+#define LINE(name) FN(vectors_##name)
+#define TARGET     AVX512
+#define WIDTH      VEC
+#include "cpu_products.inc.h"
+#undef LINE
+#undef TARGET
+#undef WIDTH
+#endif
+#define LINE(name) FN(parts_##name)
+#define TARGET     NARROW_CLONES
+#define WIDTH      PART
+#include "cpu_products.inc.h"
+
+/* Products along axis 3 of `num` lines. */
+INLINE void FN(third)(const struct dg_cpu *t, int num, bool apart, const VEC *u, int from, int step, VEC *to)
+{
+#if HAS_AVX512
+    if (parallel_has_avx512())
+        FN(vectors_third)(t, num, apart, u, from, step, to);
+    else
+#endif
+        FN(parts_third)(t, num, apart, u, from, step, to);
+}
+
+/* z [node][NUM_LINE]: products along axis 3. */
+INLINE void FN(third_axis)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *q, VEC *z)
+{
+    int n = t->num_line_node, plane = n * n;
+    VEC line[(MAX_DEGREE + 1) * NUM_REF], u[NUM_REF];
+    for (int i = 0; i < plane; i++) {
+        for (int k = 0; k < n; k++) {
+            FN(node_to_reference)(t, b, q, i + k * plane, u);
+            for (int c = 0; c < NUM_LINE; c++)
+                line[k * NUM_REF + LINE_REF(2, c)] = u[LINE_REF(2, c)];
+        }
+        FN(third)(t, 1, true, line, 1, plane, z + i * NUM_LINE);
+    }
 }
 
 /* acc: products along axes 1 and 2 in a plane, which add to z; NULL: they are in acc. */
-INLINE void FN(plane)(const struct dg_cpu *t, int rows, const struct dg_args *a, int kind,
+INLINE void FN(plane)(const struct dg_cpu *t, const struct dg_args *a, int kind,
                       const struct FN(ahead) * ahead, int k, const VEC *u, const VEC *z, VEC *acc)
 {
     int n = t->num_line_node;
     for (int i = 0; z && i < n * n; i++)
         for (int c = 0; c < NUM_LINE; c++)
             acc[i * NUM_ACC + LINE_ACC(2, c)] = z[i * NUM_LINE + c];
-    for (int j = 0; j < n; j++) {
-        FN(prefetch_share)(t, a, kind, ahead, k, j);
-        FN(line)(t, 0, rows, false, u + j * n * NUM_REF, 1, 1, acc + j * n * NUM_ACC);
-    }
-    for (int i = 0; i < n; i++) {
-        FN(prefetch_share)(t, a, kind, ahead, k, n + i);
-        FN(line)(t, 1, rows, false, u + i * NUM_REF, n, n, acc + i * NUM_ACC);
-    }
+#if HAS_AVX512
+    if (parallel_has_avx512())
+        FN(vectors_plane)(t, a, kind, ahead, k, u, acc);
+    else
+#endif
+        FN(parts_plane)(t, a, kind, ahead, k, u, acc);
 }
-
-/* The compiler is to know how many rows there are at once. */
-#undef BY_ROWS
-#define BY_ROWS(call, ...)                                                                                   \
-    do {                                                                                                     \
-        if (t->line_rows == 3)                                                                               \
-            call(t, 3, __VA_ARGS__);                                                                         \
-        else if (t->line_rows == 4)                                                                          \
-            call(t, 4, __VA_ARGS__);                                                                         \
-        else                                                                                                 \
-            call(t, 5, __VA_ARGS__);                                                                         \
-    } while (0)
 
 /* Adds jumps s to the nodes of plane k: of faces across axes 1 and 2 it has a row, of those across axis 3 all or
  * nothing. */
@@ -237,7 +215,7 @@ OWN_FUNCTION void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, co
     for (int i = 0; i < num; i++) {
         const VEC *coef = b->record, *metric = FN(metric_at)(t, b, first + i);
         VEC sum[NUM_ACC];
-        if (BY_NODE) {
+        if (t->by_node) {
             FN(load_coef)(t, a, elem, first + i, 1, own);
             coef = own;
         }
@@ -282,16 +260,16 @@ OWN_FUNCTION void FN(slabs)(const struct dg_cpu *t, const struct dg_args *a, int
         *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
     bool whole = t->slab == n;
     if (!whole)
-        BY_ROWS(FN(third_axis), b, q, z);
+        FN(third_axis)(t, b, q, z);
     for (int k = 0; k < n; k += t->slab) {
         int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
         for (int i = 0; i < num; i++)
             FN(node_to_reference)(t, b, q, first + i, u + i * NUM_REF);
         if (whole)
-            BY_ROWS(FN(third_axis_whole), u, acc);
+            FN(third)(t, plane, false, u, plane, plane, acc);
         for (int i = 0; i < planes; i++) {
-            BY_ROWS(FN(plane), a, kind, ahead, k + i, u + i * plane * NUM_REF,
-                    whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
+            FN(plane)(t, a, kind, ahead, k + i, u + i * plane * NUM_REF,
+                      whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
             FN(add_jumps)(t, a, b, k + i, s, acc + i * plane * NUM_ACC);
             /* while acc is in the first cache; in place of u of planes that are done */
             if (NUM_FIELD <= NUM_REF)

@@ -17,8 +17,10 @@
 #define FIRST_COEF METRIC_WORDS
 #endif
 #define RECORD_WORDS(num_coef) ((FIRST_COEF + (num_coef) + 3) / 4 * 4)
-#define NUM_WORD               (BY_NODE ? t->num_word : RECORD_WORDS(NUM_COEF))
-#define NUM_ELEM_FACE_COEF     (BY_NODE ? t->num_face_coef : NUM_FACE * NUM_FACE_COEF)
+/* Whether materials are by node: of lines, whose functions are long, not known to the compiler. */
+#define NODE_MATERIALS     (LINES ? t->by_node : BY_NODE)
+#define NUM_WORD           (NODE_MATERIALS ? t->num_word : RECORD_WORDS(NUM_COEF))
+#define NUM_ELEM_FACE_COEF (NODE_MATERIALS ? t->num_face_coef : NUM_FACE * NUM_FACE_COEF)
 
 /* ---- what a block knows ---- */
 
@@ -87,7 +89,7 @@ INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, con
     for (int face = 0; face < NUM_FACE; face++) {
         FN(frame)(b->metric, face, b->frame[face]);
 #if LINES
-        if (!BY_NODE && t->metric_nodes == 1)
+        if (!NODE_MATERIALS && t->metric_nodes == 1)
             FN(join)(b->face_coef[face], FN(area)(b->frame[face]), b->face_coef[face]);
 #else
         FN(lift_coefficients)(b->frame[face], b->face_coef[face], b->lift_coef[face]);
@@ -189,7 +191,7 @@ INLINE void FN(face_at)(const struct dg_cpu *t, const struct dg_args *a, const i
 {
     at->frame = b->frame[face];
     at->coef = b->face_coef[face];
-    if (BY_NODE) {
+    if (NODE_MATERIALS) {
         const REAL *from[LANES];
         for (int l = 0; l < LANES; l++)
             from[l] = (const REAL *)a->face_coef + NUM_ELEM_FACE_COEF * elem[l] +
@@ -202,7 +204,7 @@ INLINE void FN(face_at)(const struct dg_cpu *t, const struct dg_args *a, const i
         FN(frame)(FN(metric_at)(t, b, a->face_node[face * t->num_face_node + m]), face, at->own_frame);
         at->frame = at->own_frame;
     }
-    if (BY_NODE || t->metric_nodes > 1) {
+    if (NODE_MATERIALS || t->metric_nodes > 1) {
         FN(join)(at->coef, FN(area)(at->frame), at->own_coef);
         at->coef = at->own_coef;
     }

@@ -14,33 +14,6 @@ typedef VEC VAL;
 #include "cpu_edges.inc.h"
 #include FLUX
 
-/* Lines of n values at `step` nodes from each other, of `width` (from) and `stride` (to) values a node. */
-struct FN(lines) {
-    const REAL *matrix; /* packed, with as many rows at once as the caller says */
-    int n, step, width, stride;
-};
-
-/* to becomes, or gains, the product of the matrix and a line, whose first node `from` and `to` point to. */
-DEVICE void FN(line)(const struct FN(lines) * a, int rows, const VAL *from, VAL *to, bool gain)
-{
-    const REAL *d = a->matrix;
-    for (int row = 0; row < a->n; row += rows) {
-        VAL sum[MOST_ROWS][DIM] = {0};
-        for (int k = 0; k < a->n; k++, d += rows)
-#pragma GCC unroll 8
-            for (int r = 0; r < rows; r++)
-                for (int i = 0; i < DIM; i++)
-                    sum[r][i] += d[r] * from[k * a->step * a->width + i];
-#pragma GCC unroll 8
-        for (int r = 0; r < rows; r++)
-            if (row + r < a->n)
-                for (int i = 0; i < DIM; i++) {
-                    VAL *at = to + (row + r) * a->step * a->stride + i;
-                    *at = gain ? *at + sum[r][i] : sum[r][i];
-                }
-    }
-}
-
 /* Memory that arrives in shares while lines are computed: a burst would hold up everything else. */
 struct FN(stream) {
     const VAL *at, *end;
@@ -70,6 +43,38 @@ DEVICE void FN(prefetch_share)(struct FN(ahead) * ahead)
     FN(prefetch)(&ahead->metric, ahead->metric.share);
     FN(prefetch)(&ahead->u, ahead->u.share);
     FN(prefetch)(&ahead->force, ahead->force.share);
+}
+
+/* Lines of n values at `step` nodes from each other, of `width` (from) and `stride` (to) values a node; `num` of them,
+ * whose first values are next_from and next_to apart. */
+struct FN(lines) {
+    const REAL *matrix; /* packed, with so many rows at once */
+    int rows, n, step, width, stride, num, next_from, next_to;
+};
+
+#if HAS_AVX512
+#define LINE(name) FN(vectors_##name)
+#define TARGET     AVX512
+#define WIDTH      VEC
+#include "cpu_products.inc.h"
+#undef LINE
+#undef TARGET
+#undef WIDTH
+#endif
+#define LINE(name) FN(parts_##name)
+#define TARGET     NARROW_CLONES
+#define WIDTH      PART
+#include "cpu_products.inc.h"
+
+DEVICE void FN(multiply)(const struct FN(lines) * a, const VAL *from, VAL *to, bool gain,
+                         struct FN(ahead) * ahead)
+{
+#if HAS_AVX512
+    if (parallel_has_avx512())
+        FN(vectors_lines)(a, from, to, gain, ahead);
+    else
+#endif
+        FN(parts_lines)(a, from, to, gain, ahead);
 }
 
 /* u at the nodes of a block. */
@@ -117,22 +122,18 @@ DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, R
 
 /* Planes of axis 3: x becomes the force of their lines along axes 1 and 2, z, the derivative along axis 3, the
  * flux along it. */
-DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, const struct FN(edges) * edges,
+DEVICE void FN(plane)(const struct sem_cpu *t, const VAL *metric, const struct FN(edges) * edges,
                       const VAL *coef, const REAL *weight, VAL *x, VAL *z, VAL *slope,
                       struct FN(ahead) * ahead)
 {
     int n = t->num_line_node, num = n * n;
-    struct FN(lines) forth = {t->derivative[0], n, 1, DIM, 2 * DIM};
-    struct FN(lines) back = {t->derivative[1], n, 1, 2 * DIM, DIM};
-    for (int j = 0; j < n; j++) {
-        FN(prefetch_share)(ahead);
-        FN(line)(&forth, rows, x + j * n * DIM, slope + j * n * 2 * DIM, false);
-    }
-    forth.step = back.step = n;
-    for (int i = 0; i < n; i++) {
-        FN(prefetch_share)(ahead);
-        FN(line)(&forth, rows, x + i * DIM, slope + (i * 2 + 1) * DIM, false);
-    }
+    int rows = t->rows, one = DIM, two = 2 * DIM; /* values a node, of u and of slopes along axes 1 and 2 */
+    struct FN(lines) forth[2] = {{t->derivative[0], rows, n, 1, one, two, n, n * one, n * two},
+                                 {t->derivative[0], rows, n, n, one, two, n, one, two}};
+    struct FN(lines) back[2] = {{t->derivative[1], rows, n, 1, two, one, n, n * two, n * one},
+                                {t->derivative[1], rows, n, n, two, one, n, two, one}};
+    FN(multiply)(&forth[0], x, slope, false, ahead);
+    FN(multiply)(&forth[1], x, slope + DIM, false, ahead);
     for (int k = 0; k < num; k++) {
         VAL own[HEX_METRIC], g[3 * DIM]; /* not in memory, which what is stored could change */
         if (t->trilinear)
@@ -152,19 +153,12 @@ DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, cons
             z[k * DIM + i] = g[2 * DIM + i];
         }
     }
-    for (int i = 0; i < n; i++) {
-        FN(prefetch_share)(ahead);
-        FN(line)(&back, rows, slope + (i * 2 + 1) * DIM, x + i * DIM, false);
-    }
-    back.step = 1;
-    for (int j = 0; j < n; j++) {
-        FN(prefetch_share)(ahead);
-        FN(line)(&back, rows, slope + j * n * 2 * DIM, x + j * n * DIM, true);
-    }
+    FN(multiply)(&back[1], slope + DIM, x, false, ahead);
+    FN(multiply)(&back[0], slope, x, true, ahead);
 }
 
-DEVICE void FN(block)(const struct sem_cpu *t, int rows, const struct sem_cpu_region *r, int64_t block,
-                      int64_t next, const REAL *u, REAL *force, void *work)
+DEVICE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t block, int64_t next,
+                      const REAL *u, REAL *force, void *work)
 {
     int num = t->num_node, n = t->num_line_node, plane = n * n;
     const int32_t *node = r->node + block * num * LANES;
@@ -174,26 +168,24 @@ DEVICE void FN(block)(const struct sem_cpu *t, int rows, const struct sem_cpu_re
     int coef_step = t->material_nodes > 1 ? plane * 2 : 0;
     VAL *x = work, *z = x + num * DIM, *slope = z + num * DIM, *edge = slope + 2 * DIM * plane;
     struct FN(edges) edges = {metric, t->coordinate, {edge, edge + 3 * n, edge + 6 * n}};
-    struct FN(lines) lines = {t->derivative[0], n, plane, DIM, DIM};
+    struct FN(lines) lines = {t->derivative[0], t->rows, n, plane, DIM, DIM, plane, DIM, DIM};
     int64_t first = r->first_node[next], last = r->first_node[next + 1];
     struct FN(ahead) ahead = {{metric, metric + n * metric_step, 3 * n},
                               FN(stream)(u, first * DIM, last * DIM, 4 * plane),
                               FN(stream)(force, first * PITCH, last * PITCH, 4 * plane)};
     FN(gather)(node, num, u, x, &ahead.metric);
-    for (int i = 0; i < plane; i++)
-        FN(line)(&lines, rows, x + i * DIM, z + i * DIM, false);
+    FN(multiply)(&lines, x, z, false, NULL);
     if (t->trilinear)
         FN(edges_third)(&edges, n);
     for (int k = 0; k < n; k++) {
         if (t->trilinear)
             FN(edges_plane)(&edges, n, k);
-        FN(plane)(t, rows, metric + k * metric_step, &edges, coef + k * coef_step,
+        FN(plane)(t, metric + k * metric_step, &edges, coef + k * coef_step,
                   (const REAL *)t->weight + k * plane, x + k * plane * DIM, z + k * plane * DIM, slope,
                   &ahead);
     }
     lines.matrix = t->derivative[1];
-    for (int i = 0; i < plane; i++)
-        FN(line)(&lines, rows, z + i * DIM, x + i * DIM, true);
+    FN(multiply)(&lines, z, x, true, NULL);
     int lanes = r->num_elem - block * LANES < LANES ? (int)(r->num_elem - block * LANES) : LANES;
     if (lanes == LANES) /* the compiler is to know */
         FN(scatter)(node, num, LANES, x, force);
@@ -209,11 +201,6 @@ CLONES static void FN(task)(const struct sem_cpu *t, const struct sem_cpu_region
         int64_t then = b + 1 < (task + 1) * (TASK_ELEM / LANES) && (b + 1) * LANES < r->num_elem
                            ? b + 1
                            : next * (TASK_ELEM / LANES);
-        if (t->rows == 3)
-            FN(block)(t, 3, r, b, then, u, force, work);
-        else if (t->rows == 4)
-            FN(block)(t, 4, r, b, then, u, force, work);
-        else
-            FN(block)(t, 5, r, b, then, u, force, work);
+        FN(block)(t, r, b, then, u, force, work);
     }
 }
