@@ -164,10 +164,11 @@ unda_status fd_cuda_keep_levels(unda_solver *s);
 /* Compiles the pass of pressures that writes to another array. */
 unda_status staggered_compile_apart(unda_solver *s);
 unda_status fd_cuda_monitors_end(unda_solver *s); /* the state is in its own arrays again */
-/* The present level is a sample, or (slot -1) none; adds those that are due. */
+/* The present level is a sample, or (slot -1) none, and all that are left are added. */
 struct monitor;
 struct monitor_sample;
 unda_status fd_cuda_take_level(const struct monitor *m, const struct monitor_sample *sample);
+unda_status fd_cuda_drop_levels(const struct monitor *m); /* those that are left are not added */
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

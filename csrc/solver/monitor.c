@@ -133,14 +133,14 @@ unda_status monitors_take(unda_solver *s)
     return UNDA_OK;
 }
 
-/* Adds what is held. */
+/* Adds what is held; levels may be added in turns of their own. */
 static unda_status add_held(struct monitor *m)
 {
     struct monitor_sample sample = sample_of(m, 0);
     sample.slot = -1;
     sample.num = m->num_held;
     sample.wave = m->wave;
-    if (m->num_held > 0)
+    if (m->num_held > 0 || m->level_bytes)
         TRY(take(m, &sample));
     m->num_held = 0;
     return UNDA_OK;
@@ -184,7 +184,7 @@ unda_status monitors_set_clock(unda_solver *s)
 static int64_t bytes_of(const struct monitor *m, int64_t num_value, int64_t real_bytes)
 {
     int64_t held = m->batch > 1 && !m->level_bytes ? m->batch * real_bytes : 0;
-    return num_value * (m->num_array * m->bytes + held) + (m->batch - 1) * m->level_bytes;
+    return num_value * (m->num_array * m->bytes + held) + m->batch * m->level_bytes;
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -498,10 +498,10 @@ unda_status unda_solver_write_monitor(unda_solver *s, int32_t index, int64_t fir
     if (!values || first < 0 || num_sample < 1)
         FAIL(UNDA_ERR_ARG, "values is NULL, or first is %lld, num_sample %lld; expected 0 or more, 1 or more",
              (long long)first, (long long)num_sample);
+    TRY(add_held(m));
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(move_piece(m, &m->piece[i], NULL, values));
     m->first = first;
     m->num_sample = num_sample;
-    m->num_held = 0;
     return UNDA_OK;
 }
