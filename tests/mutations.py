@@ -247,7 +247,8 @@ RUN_SEEN_BY |= {
     name: ["test_sweep", "test_sweep_stream", "test_sweep_executors"] for name in ("sweep", "_sweep_workers")
 }
 RUN_SEEN_BY |= {
-    name: ["test_monitors", "test_monitors_cuda"] for name in ("monitor", "monitors", "cuda_monitor")
+    name: ["test_monitors", "test_monitors_cuda"]
+    for name in ("monitor", "monitors", "monitor_samples", "cuda_monitor")
 }
 RUN_SEEN_BY |= {name: ["test_monitors"] for name in ("cpu_monitor", "monitor_region", "monitor_field")}
 RUN_SEEN_BY |= {
@@ -1065,13 +1066,13 @@ MUTATIONS = [
     ("python/unda/problem/medium.py", "return [0.5 / mu]", "return [1.0 / mu]"),
     ("python/unda/method/channels.py", "sum(factor * part.astype(np.float64)", "sum(part.astype(np.float64)"),
     # of monitors: when samples are taken, what they add, where values stand
-    ("csrc/solver/monitor.c", "m->every - (s->step - m->first) % m->every;", "m->every;"),
-    ("csrc/solver/monitor.c", "+ m->lag;", ";"),
-    ("csrc/solver/monitor.c", "= -sin(", "= sin("),
-    ("csrc/solver/monitor.c", "(m->num_held + k - before) * 2", "(k - before) * 2"),
-    ("csrc/solver/monitor.c", "m->first + (k + 1) * m->every", "m->first + k * m->every"),
-    ("csrc/solver/monitor.c", "num_until(m, s->step) - num_until(m, s->begin))", "num_until(m, s->step))"),
-    ("csrc/solver/monitor.c", "    m->num_sample = 1;\n", ""),
+    ("csrc/solver/monitor_samples.c", "m->every - (s->step - m->first) % m->every;", "m->every;"),
+    ("csrc/solver/monitor_samples.c", "+ m->lag;", ";"),
+    ("csrc/solver/monitor_samples.c", "= -sin(", "= sin("),
+    ("csrc/solver/monitor_samples.c", "(m->num_held + k - before) * 2", "(k - before) * 2"),
+    ("csrc/solver/monitor_samples.c", "m->first + (k + 1) * m->every", "m->first + k * m->every"),
+    ("csrc/solver/monitor_samples.c", "num_until(m, s->step) - num_until(m, s->begin))", "num_until(m, s->step))"),
+    ("csrc/solver/monitor_samples.c", "    m->num_sample = 1;\n", ""),
     ("csrc/solver/monitor.c", "array * m->num_row +", "array * piece->num_row +"),
     ("csrc/solver/monitor.c", "count_bytes(s, s->monitors[i], -1);", ";"),
     ("csrc/solver/cpu_monitor.c", "kept[i] = p > kept[i] ?", "kept[i] = p >= 0 ?"),
@@ -1082,20 +1083,24 @@ MUTATIONS = [
     ("csrc/dg/monitor.c", "piece->to[num] = i;", "piece->to[num] = num;"),
     ("csrc/fd/monitor.c", "return sign < 0 ? ~place : place;", "return place;"),
     ("csrc/fd/monitor.c", "x >= fd->begin && x < fd->end", "x > fd->begin && x < fd->end"),
-    ("csrc/solver/monitor.c", "TRY(s->engine->settle(s));", ";"),
-    ("csrc/solver/monitor.c", "(all - m->num_held) * wide", "0"),
-    ("csrc/solver/monitor.c", "    TRY(add_held(m));\n", ""),
-    ("csrc/solver/monitor.c", "sample.slot == m->batch - 1 ?", "sample.slot == 0 ?"),
+    ("csrc/solver/monitor_samples.c", "TRY(s->engine->settle(s));", ";"),
+    ("csrc/solver/monitor_samples.c", "(all - m->num_held) * wide", "0"),
+    ("csrc/solver/monitor.c", "    TRY(monitor_add_held(m));\n    for (int32_t i = 0; values", "    for (int32_t i = 0; values"),
+    ("csrc/fd/levels.c", "TRY(wait_for_all(s, last));", ";"),
+    ("csrc/fd/levels.c", "l->num_done[l->turn] = l->added[i] <", "l->num_done[l->turn] = l->added[i] >"),
+    ("csrc/fd/levels.c", "(sample->num ? m->batch - 1 : 0)", "(0)"),
+    ("csrc/solver/cuda_monitor.c", "a->first[0] += begin;", ";"),
+    ("csrc/solver/monitor_samples.c", "sample.slot == m->batch - 1 ?", "sample.slot == 0 ?"),
     ("csrc/solver/cpu_monitor.c", "b += w[n][1] * p;", "b += w[n][0] * p;"),
     ("csrc/solver/cpu_monitor.c", "d += w[n][3] * p;", "d += w[n][1] * p;"),
     ("csrc/solver/cpu_monitor.c", "    p = (r).sign * value[i", "    p = (r).sign * earlier[i"),
     ("cuda/common/monitor.cu", "a.earlier + n * a.num + i, left)", "a.earlier + i, left)"),
-    ("csrc/solver/monitor.c", "m->batch - 1 : sample.two);", "m->batch - 1 : 0);"),
+    ("csrc/solver/monitor_samples.c", "m->batch - 1 : sample.two);", "m->batch - 1 : 0);"),
     ("csrc/fd/monitor.c", "if (image && magnitude(piece->place[num_x - 1]) == x)", "if (false)"),
     ("csrc/fd/monitor.c", "behind = first + num - image,", "behind = first + num - 1,"),
     ("csrc/fd/monitor.c", "if (image && last >= begin && last < end)", "if (false)"),
     ("csrc/fd/staggered/cpu.c", "s->begin + time + 1, x, begin", "s->begin + time, x, begin"),
-    ("csrc/solver/monitor.c", "&& number < m->num_call - 1;", ";"),
+    ("csrc/solver/monitor_samples.c", "&& number < m->num_call - 1;", ";"),
     ("csrc/fd/monitor.c", "m->inside && left < most", "left > most"),
     ("cuda/common/monitor.cu", "if (NUM == 2)", "if (NUM == 3)"),
     ("cuda/common/monitor.cu", "j == num - 1 ? a.last[axis] :", "j == num ? a.last[axis] :"),

@@ -155,7 +155,8 @@ static unda_status add_part(const struct monitor *m, struct monitor_levels *l, i
         memcpy(wave + sample.num * wide, l->wave + k % room * wide, (size_t)wide * sizeof *wave);
     }
     l->added[i] = l->num;
-    return begin < end && sample.num ? cuda_monitor_add_levels(m->piece, &sample, begin, end, &args) : UNDA_OK;
+    return begin < end && sample.num ? cuda_monitor_add_levels(m->piece, &sample, begin, end, &args)
+                                     : UNDA_OK;
 }
 
 /* Of the parts those that are due after the last sample, or all. */

@@ -14,12 +14,14 @@ struct monitor_levels {
     struct gpu_pool spare; /* arrays that take the next levels meanwhile, of the monitor */
     gpu_ptr *sample;
     double *wave;
-    int64_t num, num_free;     /* samples; of so many the array may be written to, in the order of the engine's stream */
-    int64_t *added;            /* [num_part]: samples that each part has had, as queued */
+    int64_t num,
+        num_free;   /* samples; of so many the array may be written to, in the order of the engine's stream */
+    int64_t *added; /* [num_part]: samples that each part has had, as queued */
     int32_t num_part;          /* 1, or `batch` */
     struct gpu_stream *beside; /* in which they are added */
-    struct gpu_event *taken, *done[2]; /* the present level is there; the last two turns, the present one `turn` */
-    int64_t num_done[2];               /* num_free once `done` is waited for */
+    struct gpu_event *taken,
+        *done[2];        /* the present level is there; the last two turns, the present one `turn` */
+    int64_t num_done[2]; /* num_free once `done` is waited for */
     int32_t turn;
 };
 
