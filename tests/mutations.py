@@ -1087,6 +1087,7 @@ MUTATIONS = [
     ("csrc/solver/monitor_samples.c", "(all - m->num_held) * wide", "0"),
     ("csrc/solver/monitor.c", "    TRY(monitor_add_held(m));\n    for (int32_t i = 0; values", "    for (int32_t i = 0; values"),
     ("csrc/fd/levels.c", "TRY(wait_for_all(s, last));", ";"),
+    ("csrc/fd/levels.c", "TRY(gpu_stream_wait(fd_cuda(s)->stream, l->done[which]));", "(void)s;"),
     ("csrc/fd/levels.c", "l->num_done[l->turn] = l->added[i] <", "l->num_done[l->turn] = l->added[i] >"),
     ("csrc/fd/levels.c", "(sample->num ? m->batch - 1 : 0)", "(0)"),
     ("csrc/solver/cuda_monitor.c", "a->first[0] += begin;", ";"),
