@@ -135,7 +135,7 @@ def test_levels_stay_where_they_are_while_they_are_samples(name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "shape", [(18, 6, 8), pytest.param((290, 260, 270), marks=[pytest.mark.gpu, pytest.mark.slow])]
+    "shape", [(18, 8, 8), pytest.param((290, 260, 270), marks=[pytest.mark.gpu, pytest.mark.slow])]
 )
 def test_what_is_added_beside_steps_has_the_bits_of_what_is_added_between_them(shape, monkeypatch):
     """Planes in parts, by one monitor: steps wait for its arrays. A region's samples stand in no level."""
