@@ -146,7 +146,7 @@ def test_what_is_added_beside_steps_has_the_bits_of_what_is_added_between_them(s
         more = {"every": every, "frequencies": [0.7] if kind == "dft" else None}
         whole = sims[0].add_monitor("p", kind, **more)
         part = sims[1].add_monitor("p", kind, region=((0.05, 0, 0), top), **more)
-        for steps in (1, (18 if kind == "rms" else 9) * every):  # adds 15 at once, and 7
+        for steps in (1, (27 if kind == "rms" else 9) * every):  # adds 15 at once, and 7
             for sim in sims:
                 sim.step(steps)
         assert whole.values.any()
