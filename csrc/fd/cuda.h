@@ -93,7 +93,9 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 /* cuda.c */
 unda_status fd_cuda_zero(unda_solver *s, int kinds); /* arrays of these kinds (bits) */
 unda_status fd_cuda_open(unda_solver *s);            /* the device and its stream */
-void fd_cuda_close(unda_solver *s);                  /* frees what is in struct fd_cuda on the device */
+/* One for steps: they go before samples that are added beside them, in slabs behind border planes. */
+unda_status fd_cuda_stream(const unda_solver *s, struct gpu_stream **stream);
+void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
 void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines); /* REAL and HALF */
 unda_status fd_cuda_compile(unda_solver *s);
 /* Weights [axis][m] as arguments of kernels, in both precisions. */
