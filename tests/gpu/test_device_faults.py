@@ -89,8 +89,10 @@ def test_memory_that_is_enough_is_no_error():
 
 
 def test_a_monitor_keeps_fewer_levels_where_there_is_no_room_with_the_same_bits():
-    """15 levels take at most half of what is free, where 18 have room 8, and leave some to a second monitor; where
-    there is room for none, a monitor is refused."""
+    """15 levels take at most half of what is free, where 18 have room 8, and leave some to a second monitor.
+
+    Where there is room for none, a monitor is refused.
+    """
     process(
         """
         import os
