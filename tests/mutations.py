@@ -1085,7 +1085,11 @@ MUTATIONS = [
     ("csrc/fd/monitor.c", "x >= fd->begin && x < fd->end", "x > fd->begin && x < fd->end"),
     ("csrc/solver/monitor_samples.c", "TRY(s->engine->settle(s));", ";"),
     ("csrc/solver/monitor_samples.c", "(all - m->num_held) * wide", "0"),
-    ("csrc/solver/monitor.c", "TRY(monitor_add_held(m));\n    for (int32_t i = 0; v", "for (int32_t i = 0; v"),
+    (
+        "csrc/solver/monitor.c",
+        "TRY(monitor_add_held(m));\n    for (int32_t i = 0; v",
+        "for (int32_t i = 0; v",
+    ),
     ("csrc/fd/levels.c", "TRY(wait_for_all(s, last));", ";"),
     ("csrc/fd/levels.c", "TRY(gpu_stream_wait(fd_cuda(s)->stream, l->done[which]));", "(void)s;"),
     ("csrc/fd/levels.c", "l->num_done[l->turn] = l->added[i] <", "l->num_done[l->turn] = l->added[i] >"),
