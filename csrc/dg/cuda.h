@@ -195,11 +195,16 @@ unda_status layer_move(unda_solver *s, int buffer, int64_t count, const int64_t 
 /* cuda_team.c */
 unda_status dg_cuda_run_team(unda_solver *team, int64_t num_step);
 
-/* cuda_resident.c. Whether it is used, and how; then what it needs of receivers (elements of their rows) and sources,
- * and of calls of max_step steps. */
+/* resident_plan.c: whether it is used, and how; from now on it is not. */
 unda_status resident_plan(unda_solver *s);
+void resident_give_up(unda_solver *s);
+int64_t resident_mailbox_bytes(const unda_solver *s);
 /* Bytes on the device that a solver with this plan of a stage would have for it besides, on an H100. */
 int64_t resident_forecast(const unda_solver *s, const struct plan *stage);
+/* Resources of the kernel, where the option of the plan asks for it; else they stay as they are. */
+unda_status resident_compile_only(const unda_solver *s, const struct plan *stage, int compute_capability,
+                                  unda_kernel_resources *resources);
+/* cuda_resident.c: what it needs of receivers (elements of their rows) and sources, and of calls of max_step steps. */
 unda_status resident_list(unda_solver *s, const int64_t *elem, int64_t rows);
 unda_status resident_reserve(unda_solver *s);
 /* Whether the next num_step steps go in launches of many; takes as many as it can of them, and records. */
@@ -215,8 +220,5 @@ unda_status resident_sample_reserve(unda_solver *s, int64_t num_step);
 int64_t resident_sample_steps(const unda_solver *s, int64_t num_step);
 void resident_sample_args(const unda_solver *s, struct dg_resident_args *a);
 unda_status resident_add_samples(unda_solver *s, int64_t num_step);
-/* Resources of the kernel, where the option of the plan asks for it; else they stay as they are. */
-unda_status resident_compile_only(const unda_solver *s, const struct plan *stage, int compute_capability,
-                                  unda_kernel_resources *resources);
 
 #endif

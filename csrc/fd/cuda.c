@@ -41,12 +41,17 @@ unda_status fd_cuda_zero(unda_solver *s, int kinds)
     return gpu_wants_zero(&fd_cuda(s)->wants, fd_cuda(s)->stream, kinds);
 }
 
+unda_status fd_cuda_stream(const unda_solver *s, struct gpu_stream **stream)
+{
+    return (fd_tables(s)->whole ? gpu_stream_new : gpu_stream_new_first)(stream, fd_cuda(s)->gpu);
+}
+
 unda_status fd_cuda_open(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
-    TRY(gpu_stream_new(&t->stream, t->gpu));
+    TRY(fd_cuda_stream(s, &t->stream));
     return fd_tables(s)->whole ? fd_cuda_send_open(s) : UNDA_OK;
 }
 

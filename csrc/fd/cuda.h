@@ -93,7 +93,9 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 /* cuda.c */
 unda_status fd_cuda_zero(unda_solver *s, int kinds); /* arrays of these kinds (bits) */
 unda_status fd_cuda_open(unda_solver *s);            /* the device and its stream */
-void fd_cuda_close(unda_solver *s);                  /* frees what is in struct fd_cuda on the device */
+/* One for steps: they go before samples that are added beside them, in slabs behind border planes. */
+unda_status fd_cuda_stream(const unda_solver *s, struct gpu_stream **stream);
+void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
 void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines); /* REAL and HALF */
 unda_status fd_cuda_compile(unda_solver *s);
 /* Weights [axis][m] as arguments of kernels, in both precisions. */
@@ -164,10 +166,11 @@ unda_status fd_cuda_keep_levels(unda_solver *s);
 /* Compiles the pass of pressures that writes to another array. */
 unda_status staggered_compile_apart(unda_solver *s);
 unda_status fd_cuda_monitors_end(unda_solver *s); /* the state is in its own arrays again */
-/* The present level is a sample, or (slot -1) none; adds those that are due. */
+/* The present level is a sample, or (slot -1) none, and all that are left are added. */
 struct monitor;
 struct monitor_sample;
 unda_status fd_cuda_take_level(const struct monitor *m, const struct monitor_sample *sample);
+unda_status fd_cuda_drop_levels(const struct monitor *m); /* those that are left are not added */
 
 /* cuda_profile.c */
 /* All launches of one kernel in a step. */

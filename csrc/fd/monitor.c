@@ -77,11 +77,11 @@ static unda_status add_planes(struct monitor *m, unda_solver *part, const unda_m
 }
 
 /* So many levels are samples before they are added, where they stay: as many as take the memory of a Fourier
- * transform's sums and 16 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
- * frequency, moves 4 and at most 8 bytes; of squares 16. */
+ * transform's sums and 12 bytes, so that a sample, which reads them and, for all, reads and writes 32 bytes a
+ * frequency, moves 4 and about 8 bytes; of squares 15. */
 static int32_t num_level(const struct monitor *m, int real_bytes)
 {
-    int32_t num = (m->num_frequency ? 16 + 16 * m->num_frequency : 64) / real_bytes;
+    int32_t num = (m->num_frequency ? 12 + 16 * m->num_frequency : 60) / real_bytes;
     int32_t room = m->num_frequency ? UNDA_MAX_FREQUENCY / m->num_frequency : num;
     int32_t most = MONITOR_LEVELS * 4 / real_bytes;
     num = num < most ? num : most;
@@ -244,7 +244,7 @@ static unda_status take(const struct monitor *m, const struct monitor_piece *pie
     if (m->level_bytes && !sample->first)
         return fd_cuda_take_level(m, sample);
     if (m->level_bytes)
-        cuda_monitor_levels(piece)->num = 0;
+        TRY(fd_cuda_drop_levels(m));
     for (int i = 0; i < monitor_num_field(m->quantity); i++)
         args.q[i] = POINTER(fd_cuda_origin(piece->part, t->array[m->field + i]));
     if (sample->two)

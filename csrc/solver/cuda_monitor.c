@@ -26,25 +26,54 @@ struct cuda_monitor {
 static unda_status make_spare(const struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
 {
     gpu_ptr level;
-    for (int32_t i = 1; i < m->batch; i++) {
+    for (int32_t i = 0; i < m->batch; i++) {
         TRY(gpu_pool_alloc(&c->levels.spare, gpu, &level, m->level_bytes, "monitors"));
         TRY(gpu_zero_async(c->stream, level, m->level_bytes));
     }
     return UNDA_OK;
 }
 
-/* One level less than samples are held: the state has the last of them. Where memory does not suffice, half as many are held,
- * and so on: fewer are added at once, in the same order. */
+/* An array for each sample that is held. Others may need memory too, so that these take half of what is free at most; with
+ * half as many, and so on, fewer are added at once, in the same order. */
 static unda_status make_levels(struct monitor *m, struct cuda_monitor *c, struct gpu *gpu)
 {
+    const double large = 1.5e-5; /* [s] to read a level: a step takes much longer than launches */
+    struct monitor_levels *l = &c->levels;
     unda_status status;
-    TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
-    TRY(array_try(&c->levels.sample, m->batch, sizeof *c->levels.sample, "monitors"));
+    double speed;
+    int64_t room, cache;
+    gpu_memory_limits(gpu, &speed, &cache);
+    TRY(gpu_memory_free(gpu, &room));
+    while (m->batch > 2 && m->batch * m->level_bytes > room / 2)
+        m->batch = (m->batch + 1) / 2;
     while ((status = make_spare(m, c, gpu)) == UNDA_ERR_DEVICE_MEMORY && m->batch > 2) {
-        gpu_pool_free(&c->levels.spare);
+        gpu_pool_free(&l->spare);
         m->batch = (m->batch + 1) / 2;
     }
-    return status;
+    TRY(status);
+    l->num_part = speed > 0 && (double)m->level_bytes > large * speed ? m->batch : 1;
+    TRY(gpu_kernel_get(&c->add_levels, c->module, "monitor_levels", 0));
+    TRY(gpu_stream_new(&l->beside, gpu));
+    TRY(gpu_event_new_order(&l->taken, gpu));
+    for (int i = 0; i < 2; i++)
+        TRY(gpu_event_new_order(&l->done[i], gpu));
+    TRY(array_try(&l->added, l->num_part, sizeof *l->added, "monitors"));
+    TRY(array_try(&l->sample, 2 * m->batch, sizeof *l->sample, "monitors"));
+    return array_try(&l->wave, (int64_t)4 * m->batch * m->num_frequency, sizeof *l->wave, "monitors");
+}
+
+static void free_levels(struct monitor_levels *l)
+{
+    if (l->beside)
+        gpu_sync(l->beside); /* what is left there reads memory of the engine */
+    for (int i = 0; i < 2; i++)
+        gpu_event_free(l->done[i]);
+    gpu_event_free(l->taken);
+    gpu_stream_free(l->beside);
+    gpu_pool_free(&l->spare);
+    array_free(l->wave);
+    array_free(l->sample);
+    array_free(l->added);
 }
 
 static unda_status make_held(const struct monitor *m, const struct monitor_piece *piece,
@@ -90,9 +119,8 @@ void cuda_monitor_free(struct cuda_monitor *c)
 {
     if (!c)
         return;
+    free_levels(&c->levels);
     gpu_pool_free(&c->pool);
-    gpu_pool_free(&c->levels.spare);
-    array_free(c->levels.sample);
     gpu_module_free(c->module);
     array_free(c);
 }
@@ -202,15 +230,18 @@ struct monitor_levels *cuda_monitor_levels(const struct monitor_piece *piece)
 }
 
 unda_status cuda_monitor_add_levels(const struct monitor_piece *piece, const struct monitor_sample *sample,
-                                    struct monitor_args *a)
+                                    int32_t begin, int32_t end, struct monitor_args *a)
 {
     enum { MOST = 65535 };
     const struct cuda_monitor *c = piece->cuda;
     fill_args(piece, sample, a);
     fill_waves(sample, a);
+    a->sums = POINTER(c->sums + (gpu_ptr)((int64_t)begin * a->num_y * a->pitch * (int64_t)sizeof(double)));
+    a->first[0] += begin;
+    a->num_x = end - begin;
     struct gpu_shape shape = gpu_threads((int64_t)a->num_y * (a->pitch / MONITOR_LEVEL_VALUES));
     shape.grid[1] = a->num_x < MOST ? a->num_x : MOST;
-    return gpu_launch(&c->add_levels, c->stream, &shape, a, sizeof *a);
+    return gpu_launch(&c->add_levels, c->levels.beside, &shape, a, sizeof *a);
 }
 
 unda_status cuda_monitor_add_kept(const struct monitor_piece *piece, const struct monitor_sample *sample,

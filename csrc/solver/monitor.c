@@ -1,6 +1,5 @@
-/* monitor.c: monitors of a solver: which samples are due, their public functions. Steps run from sample to sample, so that
- * any engine and any kernel samples at whole steps. Not here: accumulating (cpu_monitor.c, cuda_monitor.c), where values
- * stand (dg/monitor.c, fd/monitor.c). */
+/* monitor.c: monitors of a solver: their pieces, their public functions. Not here: samples (monitor_samples.c), where values
+ * stand (dg/monitor.c, fd/monitor.c, sem/monitor.c). */
 #include "monitor.h"
 
 #include "../base/parallel.h"
@@ -10,181 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- samples ---- */
-
-int64_t monitor_until(const unda_solver *s, const struct monitor *m)
-{
-    return m->every - (s->step - m->first) % m->every;
-}
-
-int64_t monitors_until(const unda_solver *s, int64_t most)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        int64_t left = monitor_until(s, s->monitors[i]);
-        most = left < most ? left : most;
-    }
-    return most;
-}
-
-int64_t monitors_ahead(const unda_solver *s, int64_t most)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        int64_t left = monitor_until(s, s->monitors[i]);
-        most = left < most && !s->monitors[i]->inside ? left : most;
-    }
-    return most;
-}
-
-/* Of a sample at a step. The phase f t is a part of a period, so that cos and sin have small arguments. */
-static void make_waves(const unda_solver *s, const struct monitor *m, int64_t step, double *wave)
-{
-    const double turn = 6.283185307179586477;
-    double t = s->t0 + (double)step * s->dt + m->lag;
-    for (int32_t i = 0; i < m->num_frequency; i++) {
-        double cycles = m->frequency[i] * t, part = cycles - floor(cycles);
-        wave[2 * i] = cos(turn * part);
-        wave[2 * i + 1] = -sin(turn * part);
-    }
-}
-
-/* Samples that have been taken at steps up to this one, but for sample 0. */
-static int64_t num_until(const struct monitor *m, int64_t step)
-{
-    return (step - m->first) / m->every;
-}
-
-void monitors_begin(unda_solver *s, int64_t num_step)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        struct monitor *m = s->monitors[i];
-        int64_t before = num_until(m, s->step), end = num_until(m, s->step + num_step);
-        m->num_call = end - before;
-        for (int64_t k = before; k < end && m->inside; k++)
-            make_waves(s, m, m->first + (k + 1) * m->every,
-                       m->wave + (m->num_held + k - before) * 2 * m->num_frequency);
-    }
-}
-
-/* The sample whose number is `number` among those that were held before the call and those of the call. */
-static struct monitor_sample sample_of(const struct monitor *m, int64_t number)
-{
-    struct monitor_sample sample = {
-        .statistic = m->statistic, .quantity = m->quantity, .num_frequency = m->num_frequency, .slot = -1};
-    if (m->batch > 1) {
-        sample.slot = (int32_t)(number % m->batch);
-        sample.num = sample.slot == m->batch - 1 ? m->batch : 0;
-    }
-    sample.two = m->pairs && number % 2;
-    int64_t first = number - (sample.num ? m->batch - 1 : sample.two);
-    sample.wave = m->wave + first * 2 * m->num_frequency;
-    return sample;
-}
-bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
-{
-    int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
-    bool waits = m->pairs && number % 2 == 0 && number < m->num_call - 1; /* for the next one */
-    if (!m->inside || (step - m->first) % m->every || waits)
-        return false;
-    *sample = sample_of(m, m->num_held + number);
-    return true;
-}
-
-unda_status monitors_reserve(unda_solver *s)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        struct monitor *m = s->monitors[i];
-        int64_t num = m->batch + (m->inside ? s->max_step / m->every + 1 : 0), wide = 2 * m->num_frequency;
-        TRY(array_grow(&m->wave, m->num_held * wide, num * wide, sizeof *m->wave, "monitors"));
-    }
-    return UNDA_OK;
-}
-
-static unda_status take(const struct monitor *m, const struct monitor_sample *sample)
-{
-    for (int32_t i = 0; i < m->num_piece; i++)
-        TRY(m->piece[i].part->engine->monitor_take(m, &m->piece[i], sample));
-    return UNDA_OK;
-}
-
-/* So many samples since num_held was counted were held, or added with others. */
-static void count_samples(struct monitor *m, int64_t num)
-{
-    int64_t all = m->num_held + num, wide = 2 * m->num_frequency;
-    m->num_sample += num;
-    if (m->batch == 1)
-        return;
-    m->num_held = (int32_t)(all % m->batch);
-    memmove(m->wave, m->wave + (all - m->num_held) * wide, (size_t)(m->num_held * wide) * sizeof *m->wave);
-}
-
-unda_status monitors_take(unda_solver *s)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++) {
-        struct monitor *m = s->monitors[i];
-        if (m->inside) {
-            count_samples(m, num_until(m, s->step) - num_until(m, s->begin));
-        } else if ((s->step - m->first) % m->every == 0) {
-            make_waves(s, m, s->step, m->wave + m->num_held * 2 * m->num_frequency);
-            struct monitor_sample sample = sample_of(m, m->num_held);
-            TRY(take(m, &sample));
-            count_samples(m, 1);
-        }
-    }
-    return UNDA_OK;
-}
-
-/* Adds what is held. */
-static unda_status add_held(struct monitor *m)
-{
-    struct monitor_sample sample = sample_of(m, 0);
-    sample.slot = -1;
-    sample.num = m->num_held;
-    sample.wave = m->wave;
-    if (m->num_held > 0)
-        TRY(take(m, &sample));
-    m->num_held = 0;
-    return UNDA_OK;
-}
-
-unda_status monitors_settle(unda_solver *s)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++)
-        if (s->monitors[i]->level_bytes)
-            TRY(add_held(s->monitors[i]));
-    return UNDA_OK;
-}
-
-static unda_status restart(unda_solver *s, struct monitor *m)
-{
-    double wave[2 * UNDA_MAX_FREQUENCY];
-    m->first = s->step;
-    m->num_sample = 1;
-    m->num_held = 0;
-    if (s->engine->settle)
-        TRY(s->engine->settle(s));
-    make_waves(s, m, s->step, wave);
-    struct monitor_sample sample = sample_of(m, 0);
-    sample.slot = -1;
-    sample.num = 0;
-    sample.first = true;
-    sample.wave = wave;
-    return take(m, &sample);
-}
-
-unda_status monitors_set_clock(unda_solver *s)
-{
-    for (int32_t i = 0; i < s->num_monitor; i++)
-        if (s->monitors[i]->first > s->step)
-            TRY(restart(s, s->monitors[i]));
-    return UNDA_OK;
-}
-
 /* ---- pieces ---- */
 
 static int64_t bytes_of(const struct monitor *m, int64_t num_value, int64_t real_bytes)
 {
     int64_t held = m->batch > 1 && !m->level_bytes ? m->batch * real_bytes : 0;
-    return num_value * (m->num_array * m->bytes + held) + (m->batch - 1) * m->level_bytes;
+    return num_value * (m->num_array * m->bytes + held) + m->batch * m->level_bytes;
 }
 
 unda_status monitor_add_piece(struct monitor *m, unda_solver *part, const int32_t *num_axis,
@@ -384,7 +214,7 @@ static unda_status fill(unda_solver *s, struct monitor *m, const unda_monitor *g
     TRY(s->method->monitor(s, m, given));
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(m->piece[i].part->engine->monitor_new(m, &m->piece[i]));
-    return restart(s, m);
+    return monitor_restart(s, m);
 }
 
 /* A sample reads fields; accumulators are read, and written, a maximum where it grows, which is rare. */
@@ -457,7 +287,7 @@ unda_status unda_solver_restart_monitor(unda_solver *s, int32_t index)
     struct monitor *m = NULL;
     ENTER(s);
     TRY(find(s, index, &m));
-    return restart(s, m);
+    return monitor_restart(s, m);
 }
 
 unda_status unda_solver_read_monitor(unda_solver *s, int32_t index, int64_t *first, int64_t *num_sample,
@@ -466,7 +296,7 @@ unda_status unda_solver_read_monitor(unda_solver *s, int32_t index, int64_t *fir
     struct monitor *m = NULL;
     ENTER(s);
     TRY(find(s, index, &m));
-    TRY(add_held(m));
+    TRY(monitor_add_held(m));
     for (int32_t i = 0; values && i < m->num_piece; i++)
         TRY(move_piece(m, &m->piece[i], values, NULL));
     if (first)
@@ -498,10 +328,10 @@ unda_status unda_solver_write_monitor(unda_solver *s, int32_t index, int64_t fir
     if (!values || first < 0 || num_sample < 1)
         FAIL(UNDA_ERR_ARG, "values is NULL, or first is %lld, num_sample %lld; expected 0 or more, 1 or more",
              (long long)first, (long long)num_sample);
+    TRY(monitor_add_held(m));
     for (int32_t i = 0; i < m->num_piece; i++)
         TRY(move_piece(m, &m->piece[i], NULL, values));
     m->first = first;
     m->num_sample = num_sample;
-    m->num_held = 0;
     return UNDA_OK;
 }

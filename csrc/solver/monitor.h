@@ -1,8 +1,8 @@
 /* monitor.h: statistics of a field over time, kept where the state is: what a monitor is, and what methods and engines add.
  * A monitor has a piece for each solver with values of its own: one, or one for each part of a team. A piece's values stand
  * in rows: nodes of an element, or nodes along z; accumulators are [array][row][value].
- * Next: monitor.c (samples, the public functions), cpu_monitor.c, cuda_monitor.c (accumulating); dg/monitor.c, fd/monitor.c
- * (which rows a piece has, and where they stand in the state). */
+ * Next: monitor.c (pieces, the public functions), monitor_samples.c (which samples are due), cpu_monitor.c,
+ * cuda_monitor.c (accumulating); dg/monitor.c, fd/monitor.c (which rows a piece has, and where they stand in the state). */
 #ifndef UNDA_MONITOR_H
 #define UNDA_MONITOR_H
 
@@ -77,6 +77,12 @@ struct monitor {
 
 /* monitor.c */
 void monitors_free(unda_solver *s);
+
+/* monitor_samples.c */
+/* The present state is its first sample, whatever it had. */
+unda_status monitor_restart(unda_solver *s, struct monitor *m);
+/* Adds what is held; levels may be added in turns of their own. */
+unda_status monitor_add_held(struct monitor *m);
 /* So many steps lead to the next sample of a monitor; of `most`, to that of any; likewise of one that the engine does not take
  * within its steps. */
 int64_t monitor_until(const unda_solver *s, const struct monitor *m);

@@ -208,16 +208,21 @@ extern "C" __global__ void __launch_bounds__(256) monitor_kept(const __grid_cons
         return;
     const long long row = quotient(a, i, a.num_z), elem = a.place[row], node = i - row * a.num_z;
     for (int from = 0; from < a.num_held; from += MONITOR_BATCH) {
-        REAL p[MONITOR_BATCH];
         const int left = a.num_held - from, num = left < MONITOR_BATCH ? left : MONITOR_BATCH;
+        REAL p[MONITOR_BATCH];
+        auto value = [&](int n, int k) {
+            return (
+                (const REAL *)a.q[0])[(from + n) * a.stride[0] + state_index(a.total, a.num_field, a.num_z,
+                                                                             elem, (int)node, a.field + k)];
+        };
+        /* without branches, so that all are in flight at once; beyond the last one that again */
 #pragma unroll
         for (int n = 0; n < MONITOR_BATCH; n++)
-            if (n < num)
-                p[n] = quantity_of(a, [&](int k) {
-                    return ((const REAL *)
-                                a.q[0])[(from + n) * a.stride[0] + state_index(a.total, a.num_field, a.num_z,
-                                                                               elem, (int)node, a.field + k)];
-                });
+            p[n] = value(n < num ? n : num - 1, 0);
+        if (a.quantity != 0)
+#pragma unroll
+            for (int n = 0; n < MONITOR_BATCH; n++)
+                p[n] = quantity_of(a, [&](int k) { return k ? value(n < num ? n : num - 1, k) : p[n]; });
         add_kept<MONITOR_BATCH>(a, i, p, num, a.wave + from * 2 * a.num_frequency);
     }
 }

@@ -330,11 +330,15 @@ DEVICE void remember(const dg_resident_args &given, int level, int slot, int nod
                               given.num_slot * NP, (long long)slot * NP + node, q);
 }
 
-/* The present sample, of a node of an element that has slot number `slot` of them. */
-DEVICE void keep_sample(const dg_resident_args &given, REAL *sample, int slot, int node, const REAL *q)
+/* The present sample, after so many steps, of a node of an element that may have a monitor. Nothing of it is in registers
+ * meanwhile. */
+DEVICE void keep_sample(const dg_resident_args &given, int num_step, long long elem, int node, const REAL *q)
 {
+    const int slot = given.sample_slot[elem], number = (num_step - given.sample_wait) / given.sample_every;
     if (slot >= 0)
-        store_node<NUM_FIELD>(sample, given.num_sample_slot * NP, (long long)slot * NP + node, q);
+        store_node<NUM_FIELD>((REAL *)given.samples +
+                                  (long long)number * given.num_sample_slot * (NP * NUM_FIELD),
+                              given.num_sample_slot * NP, (long long)slot * NP + node, q);
 }
 
 /* ---- the launch ---- */
@@ -389,8 +393,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     rows held;
     old_state old[ROWS];
     int box[ROWS][MOST_FACES], slot = -1, source_begin = 0, source_end = 0;
-    REAL *sample = (REAL *)given.samples;
-    int sample_slot = -1, wait = given.sample_wait;
+    int sample_step = SAMPLED ? given.sample_wait : 0; /* steps before the next sample */
     job jobs[JOBS];
 
     load_tables(a, s, first, count);
@@ -402,7 +405,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         jobs[i] = find_job(a, s, (int)threadIdx.x + i * THREADS, count);
     if (owner) {
         slot = given.slot ? given.slot[elem] : -1;
-        sample_slot = SAMPLED ? given.sample_slot[elem] : -1;
         source_end = source_begin = a.source_range[blockIdx.x];
         while (source_end < a.source_range[blockIdx.x + 1] && a.source_elem[source_end] <= elem) {
             source_begin += a.source_elem[source_end] < elem;
@@ -473,14 +475,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                         remember(given, (step + 1) * given.num_level, slot, node, old[r].q);
                     else if (given.num_level > 1)
                         remember(given, step * NUM_STAGE + stage + 1, slot, node, old[r].q);
-                    if (SAMPLED && step_ends && wait == 1)
-                        keep_sample(given, sample, sample_slot, node, old[r].q);
+                    if (SAMPLED && step_ends && step + 1 == sample_step)
+                        keep_sample(given, step + 1, elem, node, old[r].q);
                 }
             }
-            if (SAMPLED && step_ends && --wait == 0) {
-                sample += given.num_sample_slot * (NP * NUM_FIELD);
-                wait = given.sample_every;
-            }
+            if (SAMPLED && step_ends && step + 1 == sample_step)
+                sample_step += given.sample_every;
             __syncthreads();
         }
 

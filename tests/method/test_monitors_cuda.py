@@ -99,8 +99,13 @@ STAY = {
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "step")) for name in STAY]
 )
-def test_levels_stay_where_they_are_while_they_are_samples(name):
-    """Of every step and every third one, in calls of fewer and of more samples than are added at once."""
+def test_levels_stay_where_they_are_while_they_are_samples(name, monkeypatch):
+    """Of every step and every third one, in calls of fewer and of more samples than are added at once.
+
+    Of "step" planes are added to in parts, as they are where a step takes long.
+    """
+    if name == "step":
+        monkeypatch.setenv("UNDA_EMULATOR_BANDWIDTH", "1")
     options = {"device": "cuda"} | STAY[name]
     sim, alone = (grid_case(**options) for _ in range(2))
     before, num = sim.memory["device"], 49
@@ -127,6 +132,28 @@ def test_levels_stay_where_they_are_while_they_are_samples(name):
         one.step(3)
     for field in sim.fields:
         np.testing.assert_array_equal(sim.get(field), alone.get(field))
+
+
+@pytest.mark.parametrize(
+    "shape", [(18, 8, 8), pytest.param((290, 260, 270), marks=[pytest.mark.gpu, pytest.mark.slow])]
+)
+def test_what_is_added_beside_steps_has_the_bits_of_what_is_added_between_them(shape, monkeypatch):
+    """Planes in parts, by one monitor: steps wait for its arrays. A region's samples stand in no level."""
+    monkeypatch.setenv("UNDA_EMULATOR_BANDWIDTH", "1")  # of a device: where a step takes long
+    sims = [grid_case(device="cuda", shape=shape, **STAY["step"]) for _ in range(2)]
+    top = [0.05 * (n - 1) for n in shape]
+    for kind, every in {"rms": 1, "dft": 3}.items():
+        more = {"every": every, "frequencies": [0.7] if kind == "dft" else None}
+        whole = sims[0].add_monitor("p", kind, **more)
+        part = sims[1].add_monitor("p", kind, region=((0.05, 0, 0), top), **more)
+        for steps in (1, (27 if kind == "rms" else 9) * every):  # adds 15 at once, and 7
+            for sim in sims:
+                sim.step(steps)
+        assert whole.values.any()
+        np.testing.assert_array_equal(part_of(whole, part), part.values)
+        for sim in sims:
+            sim.clear_monitors()
+    np.testing.assert_array_equal(sims[0].get("p"), sims[1].get("p"))
 
 
 def test_samples_are_added_before_a_state_is_written_where_they_stand():

@@ -132,7 +132,7 @@ static unda_status create(unda_solver *s)
     s->data = t;
     plan(s, t);
     TRY(fd_cuda_open(s));
-    TRY(gpu_stream_new(&t->beside, t->base.gpu));
+    TRY(fd_cuda_stream(s, &t->beside));
     TRY(gpu_event_new(&t->before, t->base.gpu));
     TRY(gpu_event_new(&t->after, t->base.gpu));
     t->tile = staggered_choose_tile(s);
