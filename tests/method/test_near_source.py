@@ -61,6 +61,17 @@ def test_grid_receivers_are_warned_of_where_a_trace_is_a_fifth_off():
     assert wrong[0] > 0.2 > wrong[1]
 
 
+def test_many_sources_beside_receivers_are_one_warning():
+    sim = unda.FD(unda.Grid((15, 15, 15), 1.0), unda.Acoustic(rho=1.0, c=1.0), fmax=0.15)
+    places = [(7, 7, 4 + 0.1 * i) for i in range(50)]
+    for place in places:
+        sim.add_source(unda.VolumeInjection(place, unda.ricker(0.06)))
+    sim.add_receivers([(8, 7, 4)], ["p"])
+    (text,) = found(sim)
+    assert "1.0 nodes from source 0 (and 17 more sources have" in text  # up to sqrt(3) nodes along z
+    assert "at (8.0, 7.0, 4.0) m" in text
+
+
 def test_nothing_is_said_of_other_sources_or_of_lines_in_thin_grids():
     medium, pulse = unda.Acoustic(rho=1.0, c=1.0), unda.ricker(0.06)
     for shape, source in (

@@ -243,7 +243,7 @@ def places(sim: Any, report: Report, limit: near_source.Limit) -> None:
 def _beside(sim: Any, mesh: Any, limit: near_source.Limit) -> tuple[list[str], list[str]]:
     """Return notes and warnings of sources that are beside vertices or receivers."""
     notes: list[str] = []
-    warnings: list[str] = []
+    sources: list[tuple[int, Any, float]] = []
     for i, source in enumerate(sim._solver.whole_sources()):
         if len(source.places()) > 1:  # the errors of an array's points are not those of one
             continue
@@ -255,12 +255,9 @@ def _beside(sim: Any, mesh: Any, limit: near_source.Limit) -> tuple[list[str], l
                 "or away"
             )
         brick = (_PER_BRICK[mesh.shape] * mesh.volumes[elem[0]]) ** (1 / 3)
-        more, wrong = near_source.look(
-            sim.receivers, i, source, brick, limit, near_source.NEAR[mesh.shape], "cells"
-        )
-        notes += more
-        warnings += wrong
-    return notes, warnings
+        sources.append((i, source, brick))
+    more, warnings = near_source.look(sim.receivers, sources, limit, near_source.NEAR[mesh.shape], "cells")
+    return notes + more, warnings
 
 
 def _outer_data(sim: Any, report: Report) -> None:

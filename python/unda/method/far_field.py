@@ -70,11 +70,11 @@ class FarField:
     Around a scatterer in a run:
 
     >>> around = unda.FarField(medium, 1.5, f0)  # doctest: +SKIP
-    >>> rec = sim.add_receivers(around.points, sim.fields)  # doctest: +SKIP
+    >>> rec = sim.add_receivers(around.points, medium.fields)  # doctest: +SKIP
     >>> sim.run(until=30.0)  # doctest: +SKIP
     >>> sigma = around.cross_section(rec, wave, theta, 0.0)  # doctest: +SKIP
 
-    The pattern of a transducer in water, ``sim.fields`` being p, vx, vy, vz:
+    The pattern of a transducer in water, ``medium.fields`` being p, vx, vy, vz:
 
     >>> pattern = abs(around.amplitude(rec, directions))  # doctest: +SKIP
 
@@ -211,7 +211,7 @@ class FarField:
         if rec.points.shape != self.points.shape or np.abs(rec.points - self.points).max() > 1e-9 * size:
             raise ArgumentError(
                 f"the receivers stand at {len(rec.points)} other points; expected the {len(self.points)} of "
-                "the surface: sim.add_receivers(surface.points, sim.fields)"
+                "the surface: sim.add_receivers(surface.points, medium.fields)"
             )
         return {name: rec.spectrum(name, self.frequency) for name in rec.fields}
 

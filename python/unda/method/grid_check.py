@@ -45,10 +45,12 @@ def _near_sources(sim: Any, report: Report) -> None:
     if min(sim.grid.shape) == 1:
         return
     limit, size = near_source.of_grid(sim.medium.physics), max(sim.grid.spacing)
-    for i, source in enumerate(sim._solver.whole_sources()):
-        if isinstance(source, Source) and len(source.places()) == 1:
-            _, found = near_source.look(sim.receivers, i, source, size, limit, 0.0, "nodes")
-            report.warnings += found
+    sources = (
+        (i, source, size)
+        for i, source in enumerate(sim._solver.whole_sources())
+        if isinstance(source, Source) and len(source.places()) == 1
+    )
+    report.warnings += near_source.look(sim.receivers, sources, limit, 0.0, "nodes")[1]
 
 
 def _resolution(sim: Any, report: Report, fmax: float) -> None:

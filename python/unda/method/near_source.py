@@ -14,7 +14,7 @@ Not here: where else sources stand badly (check.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,34 +55,40 @@ def of_grid(physics: str) -> Limit:
 
 
 def look(
-    listed: Any, number: int, source: Any, size: float, limit: Limit, far: float, unit: str
+    listed: Sequence[Any], sources: Iterable[tuple[int, Any, float]], limit: Limit, far: float, unit: str
 ) -> tuple[list[str], list[str]]:
-    """Return notes and warnings of the nearest receivers of each limit.
+    """Return notes and warnings of the nearest pairs of source and receiver, one for each limit.
 
-    listed: receivers. size: length [m] of one unit, "cells" or "nodes". far: from which nothing is said.
+    listed: receivers. sources: number, source, and length [m] of one unit there, "cells" or "nodes".
+    far: from which nothing is said.
     """
-    nearest: dict[float, tuple[float, tuple[float, ...], list[str]]] = {}
-    for one in listed:
-        if not len(one.points):
-            continue
-        away = np.linalg.norm(one.points - source.position, axis=1) / size
-        at = int(np.argmin(away))
-        by_limit: dict[float, list[str]] = {}
-        for field in one.fields:
-            by_limit.setdefault(limit(source, field), []).append(field)
-        for reach, names in by_limit.items():
-            found = float(away[at]), tuple(one.points[at].tolist()), names
-            nearest[reach] = min(nearest.get(reach, found), found)
+    found: dict[float, list[tuple[float, int, tuple[float, ...], list[str]]]] = {}
+    for number, source, size in sources:
+        for one in listed:
+            if not len(one.points):
+                continue
+            away = np.linalg.norm(one.points - source.position, axis=1) / size
+            at = int(np.argmin(away))
+            by_limit: dict[float, list[str]] = {}
+            for field in one.fields:
+                by_limit.setdefault(limit(source, field), []).append(field)
+            for reach, names in by_limit.items():
+                if away[at] < max(reach, far):
+                    pair = float(away[at]), number, tuple(one.points[at].tolist()), names
+                    found.setdefault(reach, []).append(pair)
     notes, warnings = [], []
-    for reach, (distance, place, names) in nearest.items():
+    for reach, pairs in found.items():
+        distance, number, place, names = min(pairs)
         where = (
             f"the receiver of {', '.join(names)} at {place} m is {distance:.1f} {unit} from source {number}"
         )
-        if distance < reach:
+        wrong = len({one[1] for one in pairs if one[0] < reach})
+        if wrong:
+            others = f" (and {wrong - 1} more sources have such receivers)" if wrong > 1 else ""
             warnings.append(
-                f"{where}: nearer than {reach:.2g} {unit} it records how delta is represented here, and "
-                "errors of 20 % and more are usual; move it away, or refine around the source"
+                f"{where}{others}: nearer than {reach:.2g} {unit} it records how delta is represented here, "
+                "and errors of 20 % and more are usual; move it away, or refine around the source"
             )
-        elif distance < far:
+        else:
             notes.append(f"{where}: nearer than {far:g} {unit} its traces are less exact")
     return notes, warnings
