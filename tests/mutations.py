@@ -376,6 +376,7 @@ MUTATIONS = [
     ("cuda/dg/incident.h", "i < end && FACE_ELEM(a.incident[i].face) == elem; i++", "0;"),
     ("python/unda/problem/incident.py", "[elem], 1, -1)", "[elem], 1, 1)"),
     ("python/unda/method/far_field.py", "np.cross(electric, d)", "np.cross(d, electric)"),
+    ("python/unda/method/far_field.py", "-(d * pushed).sum(axis=-1)", "(d * pushed).sum(axis=-1)"),
     ("python/unda/method/far_field.py", "side * np.eye(3)[axis]", "np.eye(3)[axis]"),
     ("python/unda/method/far_field.py", "values = wave.amplitude * f(t)", "values = f(t)"),
     # plane waves on grids

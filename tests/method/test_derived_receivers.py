@@ -3,10 +3,13 @@
 Not here: that both engines record the same at every step (test_cuda_engine.py).
 """
 
+import copy
+
 import cuda_device
 import numpy as np
 import pytest
 import unda
+from unda.errors import ArgumentError
 from unda.method.channels import Channels
 from unda.method.receiver import Receivers
 
@@ -191,6 +194,18 @@ def test_misfit_of_a_component_that_vanishes_is_against_its_vector():
     whole = traces(wave, ("vx", "vy", "vz"))
     assert rec.misfit(whole, fields=("vz",)) == pytest.approx([0.01, 0.01], rel=1e-12)
     assert np.isinf(rec.misfit(traces(wave, ("vz",)))).all()  # of that nothing is known but 0
+
+
+def test_misfit_at_a_nodal_plane_can_be_against_the_strongest_trace():
+    """p is 0 at the second point; noise of a hundredth of the first trace is a hundredth there, not inf."""
+    wave = traces(unda.exact.plane_wave(ROCK, k=(3.0, 0.0, 0.0)), ("pressure",))
+    wave._parts[0][:, 1] = 0.0
+    rec = copy.deepcopy(wave)
+    rec._parts[0][2, 1] = 0.01 * np.sqrt((wave["pressure"][0] ** 2).sum())
+    assert rec.misfit(wave).tolist() == [0.0, np.inf]
+    assert rec.misfit(wave, relative_to="strongest") == pytest.approx([0.0, 0.01], rel=1e-12)
+    with pytest.raises(ArgumentError, match="relative_to is 'point'"):
+        rec.misfit(wave, relative_to="point")
 
 
 def test_misfit_of_derivatives_says_that_exact_solutions_have_none():

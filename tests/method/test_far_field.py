@@ -1,6 +1,7 @@
 """What goes through a sphere is what arrives far away: against Mie, with dipoles, and by spectra of runs.
 
-Not here: a scatterer in a run (examples/pec_scattering.py, test_examples.py).
+Not here: sound (test_far_field_sound.py); a scatterer in a run (examples/pec_scattering.py,
+test_examples.py).
 """
 
 import numpy as np
@@ -70,7 +71,8 @@ def test_a_box_around_has_the_cross_section_of_a_sphere_around(size):
 class Recorded:
     """What receivers have of a run: spectra of the scattered fields, s being that of the wave."""
 
-    def __init__(self, fields, s):
+    def __init__(self, points, fields, s):
+        self.points = points
         self.fields, self._values = tuple(fields), {name: s * one for name, one in fields.items()}
 
     def spectrum(self, name, frequency):
@@ -86,7 +88,7 @@ def test_a_run_has_the_cross_section_of_its_spectra():
     solution, surface = mie(3.0), around(3.0)
     f, g = surface.frequency, 0.8 * surface.frequency
     s = 2.5 * 2 / np.sqrt(np.pi) * f**2 / g**3 * np.exp(-((f / g) ** 2))
-    rec = Recorded(solution.fields(*surface.points.T, part="scattered"), s)
+    rec = Recorded(surface.points, solution.fields(*surface.points.T, part="scattered"), s)
     wave = unda.PlaneWave(WAVE["direction"], WAVE["polarization"], unda.ricker(g), region="a", amplitude=2.5)
     theta, phi = np.linspace(0, np.pi, 13), np.array([[0.0], [1.0]])
     expected, found = solution.bistatic(theta, phi), surface.cross_section(rec, wave, theta, phi)
@@ -201,7 +203,7 @@ def test_a_spectrum_is_refused_where_there_is_none():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((unda.Acoustic(rho=1.0, c=1.0), 1.0, 1.0), "expected Maxwell"),
+        ((unda.Elastic(rho=1.0, vp=2.0, vs=1.0), 1.0, 1.0), "expected Acoustic or Maxwell"),
         ((unda.Maxwell(eps=1.0, mu=1.0, sigma=1.0), 1.0, 1.0), "sigma = 1.0"),
         ((unda.Maxwell(eps={"a": 1.0, "b": 2.0}, mu=1.0), 1.0, 1.0), "homogeneous"),
         ((unda.Maxwell(eps=1.0, mu=1.0), 0.0, 1.0), "radius"),

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._check import field_names
 from .._core import lib
 from ..errors import ArgumentError
 from . import _dlpack
@@ -60,7 +59,11 @@ class RawArray:
     """
 
     def __init__(self, sim: Any, field: str) -> None:
-        (field,) = field_names((field,), sim.fields)
+        if field not in sim.fields:
+            raise ArgumentError(
+                f"no field {field!r} is in memory; there are {list(sim.fields)}, and without raw=True copies "
+                "of what follows from these"
+            )
         number = sim.fields.index(field)
         view = _core.new_struct("unda_view")
         sim._solver.call(lib.unda_solver_view, number, view, _core.NULL)

@@ -18,16 +18,14 @@ from ..errors import ArgumentError
 from ..exact import ExactSolution
 from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
-from . import silent
+from . import near_source, silent
 
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _BESIDE = 0.9  # 1 is the vertex (_to_vertex): nearer to a vertex a source is up to 40 times less exact
 _ON_VERTEX = 1e-9  # the same, from 1
-_NEAR = {"tet": 2.0, "hex": 4.0}  # edges of a brick, from a source
 _PER_BRICK = {"tet": 6.0, "hex": 1.0}  # cells of one
-_VERY_NEAR = 1.0
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
 _WARPED = 0.04  # difference of a cell's edges: of degree 1 errors then end at about 1 % (_slopes)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
@@ -117,7 +115,7 @@ def check(sim: Any) -> Report:
     _losses(sim, report)
     _slopes(sim, report)
     units(sim, report)
-    places(sim, report)
+    places(sim, report, near_source.of_dg(sim.mesh.shape, sim.config["degree"]))
     report.warnings += silent.on_mesh(sim)
     if sim.mesh.shape == "tet" and sim._most(np.ptp(sim._material, axis=1).any()):
         report.warnings.append(
@@ -235,19 +233,17 @@ def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
     return float(np.maximum(coordinates[::2], coordinates[1::2]).min())
 
 
-def places(sim: Any, report: Report) -> None:
-    """Look at where sources and receivers stand."""
-    notes, warnings = sim._of_whole("places", lambda mesh: _beside(sim, mesh))
+def places(sim: Any, report: Report, limit: near_source.Limit) -> None:
+    """Look at where sources and receivers stand; these may be so many cells from a source."""
+    notes, warnings = sim._of_whole("places", lambda mesh: _beside(sim, mesh, limit))
     report.notes += notes
     report.warnings += warnings
 
 
-def _beside(sim: Any, mesh: Any) -> tuple[list[str], list[str]]:
+def _beside(sim: Any, mesh: Any, limit: near_source.Limit) -> tuple[list[str], list[str]]:
     """Return notes and warnings of sources that are beside vertices or receivers."""
     notes: list[str] = []
-    warnings: list[str] = []
-    listed = [receivers.points for receivers in sim.receivers]
-    points = np.concatenate(listed) if listed else np.empty((0, 3))
+    sources: list[tuple[int, Any, float]] = []
     for i, source in enumerate(sim._solver.whole_sources()):
         if len(source.places()) > 1:  # the errors of an array's points are not those of one
             continue
@@ -259,15 +255,9 @@ def _beside(sim: Any, mesh: Any) -> tuple[list[str], list[str]]:
                 "or away"
             )
         brick = (_PER_BRICK[mesh.shape] * mesh.volumes[elem[0]]) ** (1 / 3)
-        away = np.linalg.norm(points - source.position, axis=1) / brick
-        near = _NEAR[mesh.shape]
-        if len(away) and away.min() < near:
-            at = tuple(points[np.argmin(away)].tolist())
-            (warnings if away.min() < _VERY_NEAR else notes).append(
-                f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
-                f"its cell: nearer than {near:g} its traces are inexact, stresses and E most"
-            )
-    return notes, warnings
+        sources.append((i, source, brick))
+    more, warnings = near_source.look(sim.receivers, sources, limit, near_source.NEAR[mesh.shape], "cells")
+    return notes + more, warnings
 
 
 def _outer_data(sim: Any, report: Report) -> None:

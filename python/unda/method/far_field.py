@@ -16,7 +16,7 @@ from .._units import plain
 from ..errors import ArgumentError
 from ..exact.plane_maxwell import transverse
 from ..problem.incident import ALLOWED, PlaneWave, two_corners
-from ..problem.medium import Maxwell
+from ..problem.medium import Acoustic, Maxwell
 from ..problem.timefunction import wrap
 
 Array = NDArray[np.float64]
@@ -26,14 +26,14 @@ Complex = NDArray[np.complex128]
 class FarField:
     """A surface around all radiating sources, and the far field of its waves: a sphere, or a box on a grid.
 
-    Far from it E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as exp(-i omega t).
+    Far from it p or E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as exp(-i omega t).
     Waves that come in from outside the surface, as from absorbing boundaries, do not count. Where a
     `PlaneWave` comes in, the surface is in the scattered field: on a grid its points are four cells or more
     from the box of the total field and from layers, since receivers take eight nodes along each axis.
 
     Parameters
     ----------
-    medium : Maxwell
+    medium : Acoustic or Maxwell
         Outside the sources; homogeneous, sigma = 0.
     radius : float, optional
         Radius of a sphere [m]; give this or `box`.
@@ -52,13 +52,13 @@ class FarField:
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous, not Maxwell or conducts, radius or frequency are not positive,
+        If the medium is not homogeneous, elastic or conducts, radius or frequency are not positive,
         neither or both of radius and box are given, or the box has no volume.
 
     References
     ----------
     Stratton & Chu (1939), Phys. Rev. 56, 99; Colton & Kress (2013), Inverse Acoustic and Electromagnetic
-    Scattering Theory, theorem 6.9.
+    Scattering Theory, theorems 2.6 (sound) and 6.9.
 
     See Also
     --------
@@ -70,9 +70,13 @@ class FarField:
     Around a scatterer in a run:
 
     >>> around = unda.FarField(medium, 1.5, f0)  # doctest: +SKIP
-    >>> rec = sim.add_receivers(around.points, sim.fields)  # doctest: +SKIP
+    >>> rec = sim.add_receivers(around.points, medium.fields)  # doctest: +SKIP
     >>> sim.run(until=30.0)  # doctest: +SKIP
     >>> sigma = around.cross_section(rec, wave, theta, 0.0)  # doctest: +SKIP
+
+    The pattern of a transducer in water, ``medium.fields`` being p, vx, vy, vz:
+
+    >>> pattern = abs(around.amplitude(rec, directions))  # doctest: +SKIP
 
     The exact field of a sphere and its exact cross-section:
 
@@ -88,13 +92,13 @@ class FarField:
     """
 
     def __init__(
-        self, medium: Maxwell, radius: float | None = None, frequency: float | None = None, *,
+        self, medium: Acoustic | Maxwell, radius: float | None = None, frequency: float | None = None, *,
         center: ArrayLike | None = None, box: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        if not isinstance(medium, Maxwell):
-            raise ArgumentError(f"medium is {medium!r}; expected Maxwell")
+        if not isinstance(medium, Acoustic | Maxwell):
+            raise ArgumentError(f"medium is {medium!r}; expected Acoustic or Maxwell")
         values = medium.scalar()
-        if values["sigma"] > 0.0:
+        if values.get("sigma", 0.0) > 0.0:
             raise ArgumentError(f"the medium conducts, sigma = {values['sigma']}; expected 0")
         if (radius is None) == (box is None):
             raise ArgumentError(f"radius is {radius!r}, box {box!r}; expected one of them")
@@ -105,8 +109,12 @@ class FarField:
         self.radius = None if radius is None else number("radius", radius, "m", positive=True)
         self.box = None if box is None else two_corners(box)
         self.frequency = number("frequency", frequency, "Hz", positive=True)
-        self._k = 2.0 * np.pi * self.frequency * float(np.sqrt(values["eps"] * values["mu"]))
-        self._impedance = float(np.sqrt(values["mu"] / values["eps"]))
+        if isinstance(medium, Acoustic):
+            speed, self._impedance = values["c"], values["rho"] * values["c"]
+        else:
+            speed = 1.0 / float(np.sqrt(values["eps"] * values["mu"]))
+            self._impedance = float(np.sqrt(values["mu"] / values["eps"]))
+        self._k = 2.0 * np.pi * self.frequency / speed
         if self.radius is not None:
             self._sphere(self.radius, np.array(vector("center", center, "m")))
         elif self.box is not None:
@@ -152,27 +160,29 @@ class FarField:
         self.points, self._normal = np.concatenate(points), np.concatenate(normals)
         self._weight = np.concatenate(weights)
 
-    def amplitude(self, fields: Mapping[str, ArrayLike], directions: ArrayLike) -> Complex:
+    def amplitude(self, fields: Any, directions: ArrayLike) -> Complex:
         """Return the far field.
 
         Parameters
         ----------
-        fields : mapping of str to array_like, shape (num_point,)
-            Complex ex, ey, ez [V/m], hx, hy, hz [A/m] at `points`, of waves going outwards, or their
-            spectra [V s/m], [A s/m].
+        fields : mapping of str to array_like, shape (num_point,), or Receivers
+            Complex p [Pa], vx, vy, vz [m/s], or ex, ey, ez [V/m], hx, hy, hz [A/m], at `points`, of waves
+            going outwards, or their spectra [Pa s], ..: receivers of all these fields give theirs.
         directions : array_like, shape (.., 3)
             Directions from the origin; any length.
 
         Returns
         -------
-        ndarray of complex, shape (.., 3)
-            Amplitude of E, r exp(-i k r) E for large r [V]; of spectra [V s].
+        ndarray of complex, shape (..) or (.., 3)
+            Amplitude of p, r exp(-i k r) p for large r [Pa m], or of E [V]; of spectra [Pa m s], [V s].
 
         Raises
         ------
         ArgumentError
             If fields are missing or of another shape, or a direction is zero.
         """
+        if not isinstance(fields, Mapping):
+            fields = self._spectra(fields)
         field_names(tuple(fields), self.medium.fields)
         missing = [name for name in self.medium.fields if name not in fields]
         if missing:
@@ -190,15 +200,41 @@ class FarField:
         if not np.all(np.isfinite(length) & (length > 0.0)):
             raise ArgumentError("a direction is zero or not finite")
         d = d / length
-        e, h = np.stack(values[:3], axis=1), np.stack(values[3:], axis=1)
-        weight = self._weight[:, None]
         phase = np.exp(-1j * self._k * (d @ self.points.T))
-        magnetic = phase @ (weight * np.cross(self._normal, e))
-        electric = phase @ (weight * np.cross(self._normal, self._impedance * h))
-        return np.asarray(1j * self._k / (4 * np.pi) * np.cross(d, magnetic + np.cross(electric, d)))
+        far = self._sound if isinstance(self.medium, Acoustic) else self._light
+        return 1j * self._k / (4 * np.pi) * far(np.stack(values, axis=1), d, phase)
+
+    def _spectra(self, rec: Any) -> dict[str, Complex]:
+        if not hasattr(rec, "spectrum"):
+            raise ArgumentError(f"fields are {rec!r}; expected a mapping of arrays, or receivers")
+        size = np.abs(self.points).max()
+        if rec.points.shape != self.points.shape or np.abs(rec.points - self.points).max() > 1e-9 * size:
+            raise ArgumentError(
+                f"the receivers stand at {len(rec.points)} other points; expected the {len(self.points)} of "
+                "the surface: sim.add_receivers(surface.points, medium.fields)"
+            )
+        return {name: rec.spectrum(name, self.frequency) for name in rec.fields}
+
+    def _sound(self, values: Complex, d: Array, phase: Complex) -> Complex:
+        """Return what p and v radiate: -4 pi/(i k) p = integral of (n.d p + Z n.v) exp(-i k d.x) dS.
+
+        Kirchhoff's integral of p dG/dn - G dp/dn, with dp/dn = i k Z n.v.
+        """
+        p, flow = values[:, 0], (self._normal * values[:, 1:]).sum(axis=1)
+        pushed = phase @ ((self._weight * p)[:, None] * self._normal)
+        return np.asarray(-(d * pushed).sum(axis=-1) - phase @ (self._weight * self._impedance * flow))
+
+    def _light(self, values: Complex, d: Array, phase: Complex) -> Complex:
+        weight = self._weight[:, None]
+        magnetic = phase @ (weight * np.cross(self._normal, values[:, :3]))
+        electric = phase @ (weight * np.cross(self._normal, self._impedance * values[:, 3:]))
+        return np.asarray(np.cross(d, magnetic + np.cross(electric, d)))
 
     def cross_section(self, rec: Any, wave: PlaneWave, theta: ArrayLike, phi: ArrayLike) -> Array:
-        """Return the bistatic radar cross-section, 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2, of a run.
+        """Return the bistatic cross-section, 4 pi r^2 abs(E_scattered)^2/abs(E_incident)^2, of a run.
+
+        That of sound has p in place of E; over 4 pi it is the differential cross-section of acoustics, whose
+        decibels of 1 m2 are the target strength.
 
         Parameters
         ----------
@@ -208,7 +244,8 @@ class FarField:
             The incident one, whose f begins and ends.
         theta, phi : array_like
             Directions by the angles of `exact.mie_sphere` [rad]: from that of the wave; and around it, from
-            the plane of direction and polarization.
+            the plane of direction and polarization (of sound: and of the axis, x, y or z, that is most
+            across the direction, the first of equals).
 
         Returns
         -------
@@ -233,20 +270,29 @@ class FarField:
             raise ArgumentError(
                 f"the wave has nothing at {self.frequency:g} Hz, the frequency of the far field"
             )
-        fields = {name: rec.spectrum(name, self.frequency) / incident for name in rec.fields}
+        fields = {name: values / incident for name, values in self._spectra(rec).items()}
         theta, phi = np.broadcast_arrays(
             np.asarray(plain("theta", theta, "rad"), np.float64),
             np.asarray(plain("phi", phi, "rad"), np.float64),
         )
         along = np.array(unit_vector("direction", wave.direction))
-        across = transverse(wave.polarization, along)
+        sound = isinstance(self.medium, Acoustic)
+        across = _most_across(along) if sound else transverse(wave.polarization, along)
         around = np.multiply.outer(np.cos(phi), across) + np.multiply.outer(
             np.sin(phi), np.cross(along, across)
         )
         directions = np.multiply.outer(np.cos(theta), along) + np.sin(theta)[..., None] * around
-        return np.asarray(4.0 * np.pi * (np.abs(self.amplitude(fields, directions)) ** 2).sum(axis=-1))
+        far = np.abs(self.amplitude(fields, directions)) ** 2
+        return np.asarray(4.0 * np.pi * (far if sound else far.sum(axis=-1)))
 
     def __repr__(self) -> str:
         where = self.radius if self.box is None else None
         box = "" if self.box is None else f", box={self.box}"
         return f"unda.FarField({self.medium!r}, {where}, {self.frequency}{box})"
+
+
+def _most_across(along: Array) -> Array:
+    """Return the part across a unit vector of the axis that is most across it, of length 1."""
+    axis = np.eye(3)[np.abs(along).argmin()]
+    across = axis - (axis @ along) * along
+    return np.asarray(across / np.linalg.norm(across))

@@ -12,7 +12,8 @@ import numpy as np
 from ..problem.layer import CPML, Damping
 from ..problem.layer_returns import returned_at_most
 from ..problem.layer_rule import layer_name, rule, scalar_growth
-from . import silent
+from ..problem.source import Source
+from . import near_source, silent
 from .check import Report
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
@@ -34,8 +35,22 @@ def check(sim: Any) -> Report:
     _growth(sim, report)
     _missed_waves(sim, report)
     _fluid_walls(sim, report)
+    _near_sources(sim, report)
     report.warnings += silent.on_grid(sim)
     return report
+
+
+def _near_sources(sim: Any, report: Report) -> None:
+    """Look at receivers beside point sources in space; lines and planes of thin grids have other fields."""
+    if min(sim.grid.shape) == 1:
+        return
+    limit, size = near_source.of_grid(sim.medium.physics), max(sim.grid.spacing)
+    sources = (
+        (i, source, size)
+        for i, source in enumerate(sim._solver.whole_sources())
+        if isinstance(source, Source) and len(source.places()) == 1
+    )
+    report.warnings += near_source.look(sim.receivers, sources, limit, 0.0, "nodes")[1]
 
 
 def _resolution(sim: Any, report: Report, fmax: float) -> None:

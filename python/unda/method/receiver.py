@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import field_names
+from .._check import choice, field_names
 from .._units import plain
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import group_of
@@ -280,7 +280,9 @@ class Receivers(ReceiverOutput):
         made = self._all()[:, :, column].T.astype(np.float64) @ phase
         return made if f.ndim else made[:, 0]
 
-    def misfit(self, other: Any, *, fields: tuple[str, ...] | None = None) -> np.ndarray:
+    def misfit(
+        self, other: Any, *, fields: tuple[str, ...] | None = None, relative_to: str = "trace"
+    ) -> np.ndarray:
         """Return the relative L2 error of each trace.
 
         Parameters
@@ -291,19 +293,22 @@ class Receivers(ReceiverOutput):
             are compared with integrals of the exact velocity from the first sample on.
         fields : sequence of str, optional
             All recorded ones if omitted.
+        relative_to : {"trace", "strongest"}
+            What errors are divided by: the norm at the same point, or at the point where it is largest.
 
         Returns
         -------
         ndarray, shape (num_point,)
             ``sqrt(sum (q - q_other)^2 / sum |Q_other|^2)``, the worst over the fields. Q is the vector or
             tensor that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured
-            by the others, recorded or not. Of other receivers those count that they recorded. inf where
-            Q_other is 0 and q is not.
+            by the others, recorded or not. Of other receivers those count that they recorded. Where all of
+            Q_other is nothing but rounding, as p on a nodal plane, this is inf or large and means nothing:
+            with ``relative_to="strongest"`` the sum of squares of Q_other is the largest of all points.
 
         Raises
         ------
         ArgumentError
-            If points, times or fields differ.
+            If points, times or fields differ, or `relative_to` is another word.
 
         Examples
         --------
@@ -311,12 +316,15 @@ class Receivers(ReceiverOutput):
         array([0.0031])
         """
         fields = field_names(fields, self.fields)
+        choice("relative_to", relative_to, ["trace", "strongest"])
         right = self._expected(other, fields)
         worst = np.zeros(len(self.points))
         square = {field: (trace**2).sum(axis=1) for field, trace in right.items()}
         for field in fields:
             found = self[field].astype(np.float64)
             norm = np.sqrt(sum(square[one] for one in group_of(field) if one in square))
+            if relative_to == "strongest":
+                norm = norm.max(initial=0.0)
             error = np.sqrt(((found - right[field]) ** 2).sum(axis=1))
             with np.errstate(divide="ignore", invalid="ignore"):
                 worst = np.maximum(worst, np.where(error == 0, 0.0, error / norm))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..problem import mesh_damping
 from . import check as common
-from . import silent
+from . import near_source, silent
 from .check import Report
 
 _MOST_PERIODS = 0.05  # at the main frequency: traces differ by a third of their peak
@@ -27,7 +27,7 @@ def check(sim: Any) -> Report:
     common.resolution(sim, report, sim.degree**3)
     common.worst_cells(sim, report)
     common.units(sim, report)
-    common.places(sim, report)
+    common.places(sim, report, near_source.of_sem)
     report.warnings += silent.on_mesh(_as_seen(sim))
     _time_dispersion(sim, report)
     _layers(sim, report)

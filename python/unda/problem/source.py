@@ -206,7 +206,9 @@ class PointForce(Source):
     that degree; its higher moments are wrong, an error that decays like the field of a multipole. At degree 4
     velocities, and H of a dipole, are accurate to 2 % beyond two cells (edges of a brick of six tetrahedra);
     stresses, and E, beyond two to three, and farther away if f leaves a static field or the source is near a
-    vertex. `sim.check` names receivers that are nearer.
+    vertex. Where a fifth is usual `run` warns of receivers: within 1 + 2/degree cells of v on tetrahedra, 1 +
+    5/degree on hexahedra, 1 + 4/degree and 1 + 8/degree of stresses, at most 2.5 and 4; on grids two nodes of
+    v of a force, four of stresses, one more step of both of a moment, five of E.
 
     On a staggered grid it is distributed over the surrounding nodes, also on and near a free side, such that
     the impulse in each direction is that of f: the transpose of a receiver of velocity.
