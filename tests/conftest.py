@@ -120,3 +120,4 @@ def limits_once(monkeypatch):
     for module in (*of_dg, bench_fd, bench_fd_papers, bench_scaling, bench_sem):
         monkeypatch.setattr(module, "device_limits", _limits)
     monkeypatch.setattr("unda.method.speed.device_limits", _limits)
+    monkeypatch.setattr("unda.study.plan.device_limits", _limits)
