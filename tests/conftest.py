@@ -4,10 +4,14 @@
 into failures.
 """
 
+import contextlib
 import gc
+import importlib
 import os
 import signal
+import sys
 from functools import cache
+from pathlib import Path
 
 import cuda_device
 import pairwise
@@ -26,6 +30,21 @@ def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests as well")
     parser.addoption("--mpi", action="store_true", help="run the tests that start processes of MPI as well")
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Every second process imports all tests from the last one on, before it collects them.
+
+    Where there is no bytecode yet, asserts are so rewritten once, not by each process: they meet half way.
+    """
+    if session.config.args != ["tests"] or os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "02468":
+        return
+    for path in sorted(Path(__file__).parent.glob("*/test_*.py"), reverse=True):
+        if str(path.parent) not in sys.path:
+            sys.path.insert(0, str(path.parent))
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting says what is wrong
+            importlib.import_module(path.stem)
 
 
 def is_marked(item, name):
@@ -120,3 +139,4 @@ def limits_once(monkeypatch):
     for module in (*of_dg, bench_fd, bench_fd_papers, bench_scaling, bench_sem):
         monkeypatch.setattr(module, "device_limits", _limits)
     monkeypatch.setattr("unda.method.speed.device_limits", _limits)
+    monkeypatch.setattr("unda.study.plan.device_limits", _limits)

@@ -3,6 +3,8 @@
 Not here: materials and states of single right-hand sides (physics_cases.py).
 """
 
+from functools import cached_property
+
 import numpy as np
 import unda
 
@@ -129,8 +131,16 @@ class LayeredMode:
         self._ends = self._lower[2], upper[2]
         self._k = np.pi * np.array(n) / np.subtract(upper, self._lower)[:2]
         self._layers = [tuple(medium.scalar().values()) for medium in (one, two)]
-        self.omega = self._root(order)
-        self._amplitudes = self._null(self.omega)
+        self._order = order
+
+    @cached_property
+    def omega(self):
+        """Looked for when it is wanted: every process of the tests makes modes that others run."""
+        return self._root(self._order)
+
+    @cached_property
+    def _amplitudes(self):
+        return self._null(self.omega)
 
     def _basis(self, side, omega, s):
         """phi, phi_z, chi, chi_z of unit amplitudes."""
@@ -223,8 +233,11 @@ class AsSound:
     """An elastic solution in fluids, as acoustic media have it: p = -s_zz."""
 
     def __init__(self, solution):
-        self._solution, self.omega = solution, solution.omega
-        self.discontinuous = solution.discontinuous
+        self._solution, self.discontinuous = solution, solution.discontinuous
+
+    @property
+    def omega(self):
+        return self._solution.omega
 
     def __call__(self, x, y, z, t):
         values = self._solution(x, y, z, t)

@@ -456,6 +456,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel, monkeypatch):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kernel", SETTINGS["kernel"])
 @pytest.mark.parametrize(
     ("degree", "integrator", "boundary"),
@@ -468,7 +469,10 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel, monkeypatch):
     ],
 )
 def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, boundary):
-    """For compute-sanitizer: single steps and a graph, every kind of array."""
+    """For compute-sanitizer: single steps and a graph, every kind of array.
+
+    Without it test_cuda_equals_cpu sees more of the same runs, of every kernel.
+    """
     case = {"degree": degree, "dtype": "float32", "boundary": boundary, "flux": "upwind",
             "integrator": integrator, "kernel": kernel}  # fmt: skip
     mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1,

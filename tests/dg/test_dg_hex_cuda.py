@@ -96,7 +96,7 @@ def test_cuda_equals_cpu(case, with_rates):
         assert np.abs(1.001 * cpu - cuda).max() > TOLERANCE[case["dtype"]] * np.abs(cpu).max()
 
 
-@pytest.mark.each_value
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
 @in_turn(

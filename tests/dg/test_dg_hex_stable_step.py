@@ -55,6 +55,7 @@ def warped_or_not(word, seed):
     return {"warped": (warped, "node"), "sheared": (sheared(even), "cell"), "flat": (flat(warped), "cell")}
 
 
+@pytest.mark.each_value
 @in_turn(WORDS, FLUXES)
 def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
     case = CASES[physics]

@@ -64,6 +64,7 @@ def growth(eigenvalues, dt, integrator):
     return np.abs(np.linalg.eigvals(rows)).max()
 
 
+@pytest.mark.each_value
 @in_turn(WORDS, FLUXES)
 def test_nothing_grows_at_the_limit_of_the_step(physics, word, flux):
     """And something does at four times of it, where all cells are alike: no step is wasted."""

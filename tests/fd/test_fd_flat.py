@@ -33,6 +33,7 @@ def misfit(sim, source, points, solution, seconds):
     return rec.misfit(solution)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("scheme", ["scalar", "staggered"])
 @pytest.mark.parametrize("axis, thick", [(0, 1.0), (1, 10.0), (1, 0.01), (2, 700.0)])
 def test_a_volume_in_two_dimensions_is_a_line_whatever_the_spacing_across(axis, thick, scheme):

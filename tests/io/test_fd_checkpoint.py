@@ -30,6 +30,7 @@ def varying():
     return unda.Acoustic(rho=900.0, c=lambda x, y, z: 1500.0 + 3 * x + y)
 
 
+@pytest.mark.each_value("device", "medium")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("medium", [uniform, varying])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -59,6 +59,7 @@ def expected(v, points):
     ]  # fmt: skip
 
 
+@pytest.mark.each_value("physics", "device")
 @pytest.mark.gpu_or_stand_in
 @DEVICES
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])

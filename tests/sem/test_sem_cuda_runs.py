@@ -76,11 +76,15 @@ def test_receivers_have_the_bits_of_a_launch_of_their_own(kind, assembly, monkey
     assert apart - joined == 23, "the last step of a run has no next one, but the first records what it finds"
 
 
-@pytest.mark.slow
-def test_plans_of_the_same_tiles_have_the_same_bits():
+@pytest.mark.parametrize(
+    "others",
+    [({"ahead": 2, "blocks": 3},), pytest.param(({"blocks": 1}, {"ahead": 1}), marks=pytest.mark.slow)],
+    ids=["both", "each"],
+)
+def test_plans_of_the_same_tiles_have_the_same_bits(others):
     """How many blocks share a multiprocessor, and what is asked for early, changes no sum."""
     found = []
-    for more in ({}, {"blocks": 1}, {"ahead": 1}, {"ahead": 2, "blocks": 3}):
+    for more in ({}, *others):
         medium, mesh = unda.Elastic(rho=1.0, vp=2.0, vs=1.0), mesh_for("warped", "free", (4, 2, 2))
         sim = unda.SEM(mesh, medium, degree=2, device="cuda", kernel_options={"cells": 2, **more})
         sim.set(ux=noise(0), vy=noise(1))
@@ -248,6 +252,7 @@ def test_what_does_not_fit_is_refused(given, message):
 
 
 @pytest.mark.sanitize
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("degree", "dtype", "tile", "assembly"),
     [

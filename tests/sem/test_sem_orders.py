@@ -161,7 +161,7 @@ def love(method, cells, degree, finer=1):
 SOIL, BASE = {"rho": 1.1, "vp": 1.7, "vs": 0.9}, {"rho": 1.3, "vp": 3.4, "vs": 1.9}
 
 
-@pytest.mark.each_value
+@pytest.mark.first(1)
 @pytest.mark.parametrize("degree", [3, 4])
 @pytest.mark.parametrize("method", [unda.SEM, unda.DG])
 def test_love_waves_converge(method, degree):

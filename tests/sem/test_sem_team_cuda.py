@@ -156,14 +156,14 @@ def test_a_fault_of_the_exchange_is_seen(tmp_path, fault):
         _core.check(_core.lib.unda_set_kernel_dir(str(KERNELS).encode()))
 
 
-@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
-def test_two_teams_on_one_device_at_once_do_not_hang():
+@pytest.mark.parametrize("steps", [4, pytest.param(40, marks=pytest.mark.slow)])
+def test_two_teams_on_one_device_at_once_do_not_hang(steps):
     """Under load: each of two threads has three parts on the first device."""
     found = []
 
     def work():
-        found.append(bits_of(run(in_parts(SMALL, ["cuda:0"] * 3), steps=(3, 40))))
+        found.append(bits_of(run(in_parts(SMALL, ["cuda:0"] * 3), steps=(3, steps))))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:

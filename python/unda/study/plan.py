@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import choice, number, vector
 from ..errors import ArgumentError
-from ..limits import choose_device, device_info
+from ..limits import choose_device, device_info, device_limits
 from ..method._options import PRECISIONS
 from ..problem.grid import Grid
 from ..problem.medium import Acoustic, Elastic, Maxwell
@@ -274,6 +274,7 @@ def plan(
             f"error is {wanted}, which {dtype} rounds away; expected more, or dtype='float64'"
         )
     found, missing = [], {}
+    copied = device_limits(place)["copy"] if asked else 0.0  # once: it takes a second
     for family, kinds in _METHODS.items():
         for name in kinds:
             proposal = _propose(name, family, model, need, place, dtype, threads)
@@ -281,7 +282,9 @@ def plan(
             if isinstance(proposal, str) or lacks:
                 missing[name] = lacks or str(proposal)
             else:
-                found.append(with_monitors(proposal, asked, model, f, place, dtype) if asked else proposal)
+                found.append(
+                    with_monitors(proposal, asked, model, f, place, dtype, copied) if asked else proposal
+                )
     across = " x ".join(f"{side:g}" for side in sides)
     about = (
         f"{need.way:.3g} wavelengths of {need.wavelength:.3g} m, error {wanted:g}, {end:.3g} s in {across} m,"

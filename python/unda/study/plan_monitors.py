@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import device_limits
 from ..method._options import precision
 from ..method.fd_scheme import scheme_of
 from ..method.monitor import every_of
@@ -63,9 +62,18 @@ def _names(kind: str, medium: Any) -> tuple[str, ...]:
 
 
 def with_monitors(
-    proposal: Proposal, monitors: list[dict[str, Any]], medium: Any, fmax: float, device: str, dtype: str
+    proposal: Proposal,
+    monitors: list[dict[str, Any]],
+    medium: Any,
+    fmax: float,
+    device: str,
+    dtype: str,
+    copied: float,
 ) -> Proposal:
-    """Return a proposal with what monitors of all nodes take, sampled as often as by default."""
+    """Return a proposal with what monitors of all nodes take, sampled as often as by default.
+
+    copied: bytes that the device reads and writes in a second.
+    """
     options, alive = _options(proposal, medium, device, dtype)
     memory, moved, first = 0, 0.0, _names(f"{proposal.method} {proposal.kind}", medium)[0]
     for one in monitors:
@@ -75,7 +83,7 @@ def with_monitors(
         memory += kept.memory
         moved += kept.moved / every
     del alive
-    seconds = proposal.steps * moved / device_limits(device)["copy"]
+    seconds = proposal.steps * moved / copied
     where = "host" if device == "cpu" else "device_memory"
     more = {where: getattr(proposal, where) + memory}
     return replace(proposal, seconds=proposal.seconds + seconds, monitor_seconds=seconds, **more)
