@@ -69,7 +69,7 @@ def test_nothing_leaks_where_weights_are_split_from_c(order, varies, cfl, monkey
 @pytest.mark.parametrize(
     "name, order, cfl, inner",
     [
-        ("P", 4, 0.5, (1, 3, 2)),
+        ("P", 2, 0.9, (1, 3, 2)),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in [

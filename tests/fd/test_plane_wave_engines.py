@@ -50,7 +50,7 @@ def test_the_scalar_scheme_has_the_bits_of_the_cpu(options, varies):
 @pytest.mark.parametrize(
     "name, order, dtype, options",
     [
-        pytest.param("Yee", 2, "float32", {}, id="Yee"),
+        pytest.param("Yee", 2, "float32", {}, id="Yee", marks=slow),
         pytest.param("acoustic", 4, "float32", {}, id="acoustic", marks=slow),
         pytest.param("P", 4, "float64", {}, id="P", marks=slow),
         pytest.param("S", 8, "float32", {}, id="S", marks=slow),
