@@ -1,4 +1,4 @@
-"""Plane waves on grids on all engines, in slabs, windows and files: as little leaks, scalar bits alike.
+"""Plane waves on grids on all engines, in slabs, windows and files: nothing leaks, scalar bits alike.
 
 Not here: the waves themselves (test_plane_wave.py).
 """
@@ -50,7 +50,7 @@ def test_the_scalar_scheme_has_the_bits_of_the_cpu(options, varies):
 @pytest.mark.parametrize(
     "name, order, dtype, options",
     [
-        pytest.param("Yee", 2, "float32", {}, id="Yee"),
+        pytest.param("Yee", 2, "float32", {}, id="Yee", marks=slow),
         pytest.param("acoustic", 4, "float32", {}, id="acoustic", marks=slow),
         pytest.param("P", 4, "float64", {}, id="P", marks=slow),
         pytest.param("S", 8, "float32", {}, id="S", marks=slow),
@@ -59,11 +59,11 @@ def test_the_scalar_scheme_has_the_bits_of_the_cpu(options, varies):
     ],
 )
 def test_nothing_leaks_out_of_staggered_grids(name, order, dtype, options):
-    """Less than 1e-6 in float32, rounding in float64."""
+    """Outside is 0: the line has the bits of the engine's kernels, see pass_cases.py."""
     run = Run(name, order, dtype, start=0 if REAL else 20, **({"device": "cuda"} | options))
     if not REAL:
         run.steps = int((1.5 * order + 9) * H / run.wave.speed / run.sim.dt)
-    assert run.leak(**({} if REAL else {"every": run.steps})) < (1e-6 if dtype == "float32" else 1e-13)
+    assert run.leak(**({} if REAL else {"every": run.steps})) == 0
     assert run.peak > 0.1
 
 

@@ -25,6 +25,7 @@ from ..problem.incident import ALLOWED, PlaneWave, left_by
 from ..problem.medium import Medium
 from .incident_line import IncidentLine, Scene, SurfaceSource, add_nodes, start_of
 from .rounded_surface import Folded, RoundedSurface
+from .staggered_surface import StaggeredSurface
 
 _NORMAL = ("sxx", "syy", "szz")
 
@@ -62,7 +63,9 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         medium, bool(sim.config["scheme"] == "scalar" and sim._material.row is None), sim.grid.spacing,
         flat, sim.config["scheme"], sim.order, sim.dt, sim.dtype,
     )  # fmt: skip
-    rounded = scene.scheme == "scalar" and scene.dtype == np.float32
+    if any(name in _NORMAL for name in unit):
+        unit = {name: values[name] for name in values if name in unit or name in _NORMAL}  # lambda joins them
+    rounded = scene.scheme != "scalar" or scene.dtype == np.float32
     device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
     line = IncidentLine(
         scene._replace(device=device if rounded else "cpu"),  # the bits of its steps
@@ -70,7 +73,12 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
     )  # fmt: skip
     amplitude: Any = line
-    if rounded:
+    if scene.scheme != "scalar":
+        amplitude = StaggeredSurface(
+            line, scene._replace(device=device), sim._scheme, sim.fields, sim.grid.shape, box, axis
+        )
+        given = amplitude.terms
+    elif rounded:
         amplitude, given = _rounded(sim, box, axis, scene, line)
     else:
         given = _surface(sim, box, axis, scene, line)
