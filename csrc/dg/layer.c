@@ -36,7 +36,8 @@
  * all tetrahedra of a layer, that of x = 3^-1/2 (d is the mean of damping x^2 then); it changes at the plane where the layer
  * begins, a face of cells, on whose sides fields are smooth. One value a cell would be a staircase that scatters, and varying
  * within cells, waves grow. The fade e depends on the cell, by the mean of x^2 between the planes that bound it: at the front
- * it would reflect. On both sides of all faces that are not across axis i s_i is the same, as light needs in three dimensions.
+ * it would reflect. But modes of P and S waves together that go back in the layer grow by d where nothing fades them, so
+ * where e is to outweigh d (ratios above `few`) d and e go together, both by that mean, and return more. On both sides of all faces that are not across axis i s_i is the same, as light needs in three dimensions.
  * Measured in 100,000 steps, and in eigenvalues: benchmarks/NOTES.md. Faces at oblique walls and where solid touches fluid are
  * as on hexahedra: the flux across an axis is not theirs. With the central flux of the whole problem nothing is penalized.
  *
@@ -163,15 +164,22 @@ int64_t dg_layers_bytes(const struct dg *dg)
 
 /* ---- what stands at their nodes ---- */
 
-/* x, fade: depths over that of the layer, of what stretches the coordinate and of what damps all fields. In tetrahedra the
- * latter alone depends on the cell. */
-static void put_profile(const struct dg *dg, const unda_layer *layer, double x, double fade, double *profile)
+/* Up to this ratio the fade is for what hardly moves. */
+static const double few = 0.02;
+
+/* Whether s has one value in a layer, of a mesh whose cells have one value each. */
+static bool uniform(const struct dg *dg, const unda_layer *layer)
 {
-    int num_node = dg->space.num_node;
+    return !dg->metric_nodes && (dg->physics->num_wave == 1 || layer->ratio <= few);
+}
+
+/* x, fade: depths over that of the layer, of what stretches the coordinate and of what damps all fields. */
+static void put_profile(const unda_layer *layer, double x, double fade, int num_node, double *profile)
+{
     double kappa = 1 + (layer->stretch - 1) * x * x, ratio = layer->ratio;
     double e = layer->damping * fade * fade * (ratio < 1 ? ratio * fade * fade : 1) / kappa;
     double d = layer->damping * x * x * (ratio < 1 ? 1 - ratio * x * x : 0);
-    double alpha = layer->shift * (1 - x) + (dg->metric_nodes ? e : 0);
+    double alpha = layer->shift * (1 - x) + (x == fade ? e : 0);
     profile[LAYER_LESS * num_node] = 1 / kappa - 1;
     profile[LAYER_DECAY * num_node] = d / kappa + alpha;
     profile[LAYER_GAIN * num_node] = d / (kappa * kappa);
@@ -240,8 +248,8 @@ static void put_items(struct dg *dg, int64_t e, int64_t cell, const int sides[3]
         double mean = mean_part(dg, layer, side, x);
         for (int n = 0; n < num_node; n++) {
             double *profile = l->profile + (int64_t)item * LAYER_NUMBER * num_node + n;
-            double part = dg->metric_nodes ? part_of_depth(layer, side, x[3 * n + axis]) : sqrt(1.0 / 3);
-            put_profile(dg, layer, part, dg->metric_nodes ? part : mean, profile);
+            double fade = dg->metric_nodes ? part_of_depth(layer, side, x[3 * n + axis]) : mean;
+            put_profile(layer, uniform(dg, layer) ? sqrt(1.0 / 3) : fade, fade, num_node, profile);
             most = fmax(most, profile[LAYER_DECAY * num_node]);
             most_fade = fmax(most_fade, profile[LAYER_FADE * num_node]);
         }

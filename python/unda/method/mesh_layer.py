@@ -60,7 +60,7 @@ class MeshLayers(NamedTuple):
     varies : dict of str to int
         The first cell whose medium is not that before the layer, by side, where there is one.
     grows : dict of str to str
-        Why waves would grow in a layer of ratio below 1, by side, where they would.
+        Why waves grow in the layer of the ratio that was given, by side, where they do.
     """
 
     sides: dict[str, dict[str, float]]
@@ -163,15 +163,17 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
     fluid = np.zeros(made.num_elem, bool)
     if medium.physics == "elastic":
         fluid = (material[..., list(medium.parameters).index("vs")] == 0).all(axis=1)[parents]
-    grows = {
-        side: why
-        for side, one in sides.items()
-        if (why := growth(made, medium.physics, given.flux, side, one.begin, fluid))
-    }
+    grows: dict[str, str] = {}
     for side, one in sides.items():
         table = material[one.cells].reshape(-1, material.shape[-1])
-        numbers[side], why = _numbers(medium, one, table, side, of_sides, grows.get(side, ""))
-        reasons |= {side: why} if why else {}
+        least, why = ratio_of(medium, table, side, of_sides)
+        if where := growth(made, medium.physics, given.flux, side, one.begin, fluid):
+            least, why = 1.0, f"waves grow in a CPML where {where}"
+        numbers[side] = _numbers(medium, one, table, least)
+        if one.layer.ratio is None:
+            reasons |= {side: why} if why else {}
+        elif why and one.layer.ratio < least:
+            grows[side] = f"{where or why}; expected ratio={least:g}{', a sponge' * (least == 1.0)}"
     given.mesh = made
     if made is not mesh:
         given.medium = continued(medium, mesh, made, parents, degree)
@@ -366,21 +368,15 @@ def _oblique_contact(mesh: Any, cells: np.ndarray, axis: int, fluid: np.ndarray)
     return bool(((part > 1e-6) & (part < 1 - 1e-12)).any())
 
 
-def _numbers(
-    medium: Medium, one: _Side, table: np.ndarray, side: str, words: Mapping[str, Any], grows: str
-) -> tuple[dict[str, float], str]:
-    """Return the members of unda_layer, and why its ratio is not that of a CPML."""
+def _numbers(medium: Medium, one: _Side, table: np.ndarray, least: float) -> dict[str, float]:
+    """Return the members of unda_layer, whose ratio is that given or the least that does not grow."""
     speed = float(medium._speeds(table).max())
     f0 = one.layer.f0 or speed / one.depth
-    ratio, why = ratio_of(medium, table, side, words)
-    if grows:
-        ratio, why = 1.0, f"waves grow in a CPML where {grows}"
-    if one.layer.ratio is not None:
-        ratio, why = one.layer.ratio, ""
+    ratio = least if one.layer.ratio is None else one.layer.ratio
     usual, kappa = (_R0_SPONGE, 1.0) if ratio == 1.0 else (_R0, one.layer.kappa)
     damping = -1.5 * speed * np.log(one.layer.R0 or usual) / one.depth
     values = (one.begin, one.depth, damping, np.pi * f0, kappa, ratio)
-    return dict(zip(_NUMBERS, map(float, values), strict=True)), why
+    return dict(zip(_NUMBERS, map(float, values), strict=True))
 
 
 def look(sim: Any, report: Any) -> None:
@@ -403,10 +399,10 @@ def look(sim: Any, report: Any) -> None:
         if side in layers.reasons:
             kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
-        if side in layers.grows and one["ratio"] < 1.0:
+        if side in layers.grows:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow where "
-                f"{layers.grows[side]}: without bound in long runs; expected ratio=1, a sponge"
+                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow without bound in long "
+                f"runs: {layers.grows[side]}"
             )
         if (cell := layers.varies.get(side)) is not None:
             report.warnings.append(
