@@ -343,7 +343,7 @@ typedef struct unda_fd_options {
  *     s = kappa + d / (alpha + i omega),    kappa = 1 + (stretch - 1) x^2,    d = (1 - r) damping x^2,
  *     alpha = shift (1 - x) + e,            e = r damping x^2 / kappa,        r = ratio x^2, or 1 where ratio is 1,
  * and all fields decay like exp(-e t) besides. In tetrahedra s is constant, x = 3^-1/2 and alpha without e, and e has one
- * value a cell, by the mean of x^2 (csrc/dg/layer.c). */
+ * value a cell, by the mean of x^2; of elastic waves with a ratio above 0.02 all of them have (csrc/dg/layer.c). */
 typedef struct unda_layer {
     double begin;   /* coordinate of the plane [m] */
     double depth;   /* [m], positive; 0: there is no layer at this side */
