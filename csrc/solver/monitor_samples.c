@@ -72,6 +72,7 @@ static struct monitor_sample sample_of(const struct monitor *m, int64_t number)
     sample.wave = m->wave + first * 2 * m->num_frequency;
     return sample;
 }
+
 bool monitor_due(const unda_solver *s, const struct monitor *m, int64_t step, struct monitor_sample *sample)
 {
     int64_t number = num_until(m, step) - num_until(m, s->begin) - 1;
