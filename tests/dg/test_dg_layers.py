@@ -268,7 +268,7 @@ def test_light_decays_in_irregular_tetrahedra():
 
 
 def late_energies(degree, vs, layer, wall, flux="upwind", cells=(1, 1, 1), steps=(300, 600), **options):
-    """Energies, after the first steps and after the next, of noise between walls and layers at both x ends."""
+    """Energies after the first steps and the next, of noise between walls and layers at both x ends."""
     mesh = unda.box_mesh((0, 0, 0), tuple(0.5 * n for n in cells), cells=cells, shape="tet")
     medium = unda.Elastic(rho=1.0, vp=1.0, vs=vs)
     boundary = {"xmin": layer, "xmax": layer, "*": wall}
@@ -283,7 +283,7 @@ def late_energies(degree, vs, layer, wall, flux="upwind", cells=(1, 1, 1), steps
 
 
 def test_waves_guided_by_walls_decay_in_layers_of_tetrahedra():
-    """Where s is one in a layer and the fade is not, they grow by a quarter in as many steps (make mutate)."""
+    """They grow by a quarter in as many steps where s is one in a layer and the fade is not (mutate)."""
     before, after = late_energies(4, 0.55, unda.CPML(f0=1.0), "free")
     assert after < 0.5 * before
 
@@ -304,7 +304,9 @@ def test_waves_guided_by_walls_decay_in_20000_steps(degree, vs, wall, cells):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 def test_waves_guided_by_walls_grow_in_tetrahedra_with_the_central_flux():
-    before, after = late_energies(3, 0.55, unda.CPML(f0=1.0, ratio=0.02), "free", "central", steps=(2000, 6000))
+    before, after = late_energies(
+        3, 0.55, unda.CPML(f0=1.0, ratio=0.02), "free", "central", steps=(2000, 6000)
+    )
     assert after > 2.0 * before
 
 

@@ -169,7 +169,7 @@ def test_memory_lives_as_long_as_somebody_has_it():
 
 def test_what_has_no_memory_of_its_own_is_refused():
     sem = unda.SEM(box(shape="hex"), SOLID, degree=2, device="cpu")
-    with pytest.raises(unda.ArgumentError, match="'sxx' is in memory; .* copies of what follows"):
+    with pytest.raises(unda.ArgumentError, match=r"'sxx' is in memory; .* copies of what follows"):
         sem.device_array("sxx", raw=True)  # derived from u
     with pytest.raises(unda.ArgumentError, match="raw is 'yes'"):
         sem.device_array("ux", raw="yes")

@@ -401,8 +401,8 @@ def look(sim: Any, report: Any) -> None:
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
         if side in layers.grows:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow without bound in long "
-                f"runs: {layers.grows[side]}"
+                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow without bound in "
+                f"long runs: {layers.grows[side]}"
             )
         if (cell := layers.varies.get(side)) is not None:
             report.warnings.append(
