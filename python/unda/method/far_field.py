@@ -78,6 +78,8 @@ class FarField:
 
     >>> pattern = abs(around.amplitude(rec, directions))  # doctest: +SKIP
 
+    On a grid that takes ``scheme="staggered"``: the scalar scheme has no v.
+
     The exact field of a sphere and its exact cross-section:
 
     >>> import numpy as np
@@ -167,7 +169,7 @@ class FarField:
         ----------
         fields : mapping of str to array_like, shape (num_point,), or Receivers
             Complex p [Pa], vx, vy, vz [m/s], or ex, ey, ez [V/m], hx, hy, hz [A/m], at `points`, of waves
-            going outwards, or their spectra [Pa s], ..: receivers of all these fields give theirs.
+            going outwards, or their spectra [Pa s], ..: receivers of these fields give theirs.
         directions : array_like, shape (.., 3)
             Directions from the origin; any length.
 
@@ -213,7 +215,8 @@ class FarField:
                 f"the receivers stand at {len(rec.points)} other points; expected the {len(self.points)} of "
                 "the surface: sim.add_receivers(surface.points, medium.fields)"
             )
-        return {name: rec.spectrum(name, self.frequency) for name in rec.fields}
+        wanted = (name for name in rec.fields if name in self.medium.fields)
+        return {name: rec.spectrum(name, self.frequency) for name in wanted}
 
     def _sound(self, values: Complex, d: Array, phase: Complex) -> Complex:
         """Return what p and v radiate: -4 pi/(i k) p = integral of (n.d p + Z n.v) exp(-i k d.x) dS.

@@ -206,9 +206,10 @@ class PointForce(Source):
     that degree; its higher moments are wrong, an error that decays like the field of a multipole. At degree 4
     velocities, and H of a dipole, are accurate to 2 % beyond two cells (edges of a brick of six tetrahedra);
     stresses, and E, beyond two to three, and farther away if f leaves a static field or the source is near a
-    vertex. Where a fifth is usual `run` warns of receivers: within 1 + 2/degree cells of v on tetrahedra, 1 +
-    5/degree on hexahedra, 1 + 4/degree and 1 + 8/degree of stresses, at most 2.5 and 4; on grids two nodes of
-    v of a force, four of stresses, one more step of both of a moment, five of E.
+    vertex. `run` warns of receivers so near that errors of a fifth are usual: of v within 1 + 2/degree cells
+    on tetrahedra and 1 + 5/degree on hexahedra, of stresses within 1 + 4/degree and 1 + 8/degree, but never
+    beyond 2.5 and 4; with `SEM` within one cell; on grids, of v and stresses within 2 and 4 nodes of a force,
+    4 and 5 of a moment, and of H and E within 4 and 5 nodes of a dipole.
 
     On a staggered grid it is distributed over the surrounding nodes, also on and near a free side, such that
     the impulse in each direction is that of f: the transpose of a receiver of velocity.
