@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import unda
 from plane_wave_cases import BEFORE, ORIGIN, WAVES, H, Run
-from unda.method import staggered_surface, total_field
+from unda.method import pass_cases, staggered_surface, total_field
 
 # The scalar scheme in float64: its corrections are rounded once more. All else has the bits of the line.
 SCALAR64 = 1e-13
@@ -82,8 +82,8 @@ def test_nothing_leaks_where_weights_are_split_from_c(order, varies, cfl, monkey
 def test_nothing_leaks_of_staggered_grids_whatever_the_step_and_the_box(name, order, cfl, inner, monkeypatch):
     """0 with small steps and boxes narrower than differences: the line is that of the engine's kernels.
 
-    What is added has the bits that the passes make, so that sums of both are exact. A line that is a unit of
-    the last place larger is seen outside: a thousandth of that remains of it at least, 2^-34 of the wave.
+    What is added has the bits that the passes make, so that sums of both are exact. Of amplitudes that are a
+    unit of the last place larger this unit is left outside, be it ever so small.
     """
     assert Run(name, order, "float32", cfl=cfl, inner=inner).leak(every=25) == 0
     values = staggered_surface.StaggeredSurface.__call__
@@ -91,7 +91,7 @@ def test_nothing_leaks_of_staggered_grids_whatever_the_step_and_the_box(name, or
     monkeypatch.setattr(
         staggered_surface.StaggeredSurface, "__call__", lambda self, times: larger * values(self, times)
     )
-    assert Run(name, order, "float32", cfl=cfl, inner=inner).leak(every=25) > 2.0**-34
+    assert Run(name, order, "float32", cfl=cfl, inner=inner).leak(every=25) > 0
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def symbol(scheme, order, x):
     return sum(2 * w * np.sin((m + 0.5) * x) for m, w in enumerate(weight)) ** 2
 
 
-@pytest.mark.first(1)
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "name, order",
     [("scalar", 2), ("acoustic", 4)]
@@ -205,15 +205,17 @@ def test_a_wave_in_two_dimensions_stays_in_its_box(scheme):
     assert p.max() == 0
 
 
-def test_bits_do_not_depend_on_how_steps_are_called():
-    """One call, and calls of some steps each."""
+def test_bits_do_not_depend_on_how_steps_are_called(monkeypatch):
+    """One call, and calls of some steps each; cases of the surface in many grids, one after the other."""
     states = []
-    for parts in ((60,), (1, 2, 30, 27)):
+    for parts, nodes in (((60,), 1 << 15), ((1, 2, 30, 27), 1 << 15), ((60,), 1 << 10)):
+        monkeypatch.setattr(pass_cases, "_NODES", nodes)
         sim = Run("acoustic", 4, "float32").sim
         for n in parts:
             sim.step(n)
         states.append(sim.get("p"))
-    assert np.abs(states[0]).max() > 0.1 and np.array_equal(*states)
+    assert np.abs(states[0]).max() > 0.1
+    assert np.array_equal(states[0], states[1]) and np.array_equal(states[0], states[2])
     sim.step(1)
     assert not np.array_equal(states[0], sim.get("p"))
 

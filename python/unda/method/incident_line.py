@@ -24,6 +24,9 @@ from ..problem.timefunction import TimeFunction, wrap
 _LAYER = CPML(80, R0=1e-8)  # returns less than 1e-6 of a pulse
 _KEPT = 3  # ends of the last calls
 
+#: Of `unda_source`: first, field, node, weight.
+Terms = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
 
 class SurfaceSource:
     """What stands in a simulation's list for a source of the library that is a value of the line."""
@@ -246,12 +249,9 @@ class IncidentLine:
     # ---- values ----
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        """Return the values (num_time, width) that steps from these consecutive times on take."""
-        parts = [
-            samples[2:] if self._lag[name] else samples[1:-1]
-            for name, samples in zip(self.fields, self.samples(times), strict=True)
-        ]
-        values = np.concatenate(parts, axis=1, dtype=np.float64)
+        """Return the values (num_time, width) that steps from these consecutive times on take: of p, sums."""
+        (samples,) = self.samples(times)
+        values = samples[1:-1].astype(np.float64)
         sums = np.zeros((len(values), self._taps.shape[1]))
         for tap, factor in zip(self._taps, self._factors, strict=True):
             sums += factor * values[:, tap]

@@ -8,6 +8,7 @@ total field needs (staggered_surface.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -82,29 +83,37 @@ class PassCases:
 
 
 class SegmentCases:
-    """Cases along one axis, one behind the other: a value that stays, and those around it that it takes.
+    """Cases of a field of the second pass, which has a value, and of those around it that it takes.
 
-    The field of interest has its value in all of a segment, so that the first pass, which takes it, leaves
-    alone what the second pass takes: differences of equal values are 0 to the last bit.
+    Cases are rows of nodes, one behind the other. The field has its value in all of a row, and everywhere
+    along the other axes, so that the first pass leaves alone what the second pass takes in the middle of the
+    row: differences of equal values are 0 to the last bit.
 
     Parameters
     ----------
     scene : Scene
     axis : int
+        Along which it takes the others.
     """
 
     def __init__(self, scene: Scene, axis: int) -> None:
-        self._half = scene.order // 2
-        self._length = 4 * self._half + 2
+        half = scene.order // 2
+        self._row = row = axis if scene.flat[2] else 2
         self._scene, self._axis, self._num = scene, axis, 0
+        self._case = [1 if flat else 2 for flat in scene.flat]  # nodes of a case along each axis
+        self._case[axis] = 2 * half + 2
+        self._case[row] = 4 * half + 2
+        self._middle = [0, 0, 0]
+        self._middle[axis] = half
+        self._middle[row] = 2 * half
 
     def _fit(self, count: int) -> None:
         """Make the grid, or a longer one."""
-        num = _fitting(count, 4 * self._length)
+        num = _fitting(count, int(np.prod(self._case)))
         if num > self._num:
             self._num = num
-            shape = [1 if flat else 2 for flat in self._scene.flat]
-            shape[self._axis] = num * self._length
+            shape = list(self._case)
+            shape[self._row] *= num
             self._sim = self._scene.made(tuple(shape), (0.0, 0.0, 0.0), dict.fromkeys(SIDES, "periodic"))
 
     def __call__(
@@ -114,25 +123,26 @@ class SegmentCases:
         count = next(iter(kept.values())).shape[-1]
         self._fit(count)
         found = {name: np.zeros(count, self._sim.dtype) for name in kept}
-        half, shape = self._half, self._sim.grid.shape
-        share = [1, 1, 1]
-        share[self._axis] = -1
-        middle: list[slice | int] = [0, 0, 0]
-        middle[self._axis] = slice(2 * half, None, self._length)
+        half, shape = len(next(iter(taken.values()))) // 2, self._sim.grid.shape
+        span = slice(self._middle[self._axis] - half, self._middle[self._axis] + half + 1)
+        middle: Any = (*self._middle[: self._row], slice(None), *self._middle[self._row :])
+        split = [*self._case[: self._row], self._num, *self._case[self._row :]]  # cases by themselves
+        along = self._axis + (self._axis >= self._row)
+        order = (self._row, along, *(a for a in range(4) if a not in (self._row, along)))
         for first in range(0, count, self._num):
             num = min(self._num, count - first)
             self._sim._solver.call(lib.unda_solver_clear_state)
             for name, values in (*kept.items(), *taken.items()):
-                given = np.zeros((self._num, self._length), self._sim.dtype)
+                whole = np.zeros(split, self._sim.dtype)
+                cases = whole.transpose(order)[:num]
                 if name in kept:
-                    given[:num] = values[first : first + num, None]
+                    cases[:] = values[first : first + num, None, None, None]
                 else:
-                    given[:num, half : 3 * half + 1] = values[:, first : first + num].T
-                whole = np.ascontiguousarray(np.broadcast_to(given.reshape(share), shape))
-                self._sim._solver.write(self._sim._arrays(name), 0, whole)
+                    cases[:, span] = values[:, first : first + num].T[..., None, None]
+                self._sim._solver.write(self._sim._arrays(name), 0, whole.reshape(shape))
             self._sim.step(1)
             for name in kept:
                 whole = np.empty(shape, self._sim.dtype)
                 self._sim._solver.read(self._sim._arrays(name), 0, whole)
-                found[name][first : first + num] = whole[tuple(middle)][:num]
+                found[name][first : first + num] = whole.reshape(split)[middle][:num]
         return found

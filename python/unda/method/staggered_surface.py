@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .incident_line import IncidentLine, Scene
+from .incident_line import IncidentLine, Scene, Terms
 from .pass_cases import PassCases, SegmentCases
 
 _Key = tuple[tuple[int, ...], ...]  # e of each axis across
-_Terms = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def axis_between(scheme: Any, source: str, target: str) -> int | None:
@@ -104,7 +103,8 @@ class StaggeredSurface:
         self._shape, self._box, self._names = shape, box, names
         self._found: list[tuple[np.ndarray, ...]] = []  # number, field, node, weight
         self._first = 0  # number of the next amplitude
-        self._segments = SegmentCases(scene, along)
+        self._first_pass = PassCases(scene, {along: 2 * self._half + 2})
+        self._second_pass = SegmentCases(scene, along)
         self._ends = {name: self._of_ends(name) for name in line.fields}
         self._across = [one for name in names if name not in line.fields for one in self._of_sides(name)]
         for name in line.fields:
@@ -115,7 +115,7 @@ class StaggeredSurface:
         number, field, node, weight = (np.concatenate([one[i] for one in self._found]) for i in range(4))
         order = np.lexsort((node, field, number))
         first = np.searchsorted(number[order], np.arange(self.width + 1))
-        self.terms: _Terms = first, field[order], node[order], weight[order]
+        self.terms: Terms = first, field[order], node[order], weight[order]
         del self._found
 
     def missed(self) -> tuple[float, float]:
@@ -276,12 +276,24 @@ class StaggeredSurface:
         for lag in {scheme.lag(name) for name in line.fields}:
             made = [name for name in line.fields if scheme.lag(name) == lag]
             at = self._ends[made[0]]
-            num = len(next(iter(now.values())))
             kept = {name: (now[name] * inside[name])[:, at].ravel() for name in made}
             taken = {}
             for name in (one for one in line.fields if one not in made):
                 values = np.pad((now if lag else after)[name] * inside[name], ((0, 0), (half, half)))
                 taken[name] = np.array([values[:, at + shift].ravel() for shift in range(2 * half + 1)])
-            for name, values in self._segments(kept, taken).items():
-                found[name] = values.reshape(num, -1)
+            values_of = self._by_first_pass if lag else self._second_pass
+            for name, values in values_of(kept, taken).items():
+                found[name] = values.reshape(-1, len(at))
         return [found[name] for name in line.fields]
+
+    def _by_first_pass(
+        self, kept: dict[str, np.ndarray], taken: dict[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return what `SegmentCases` do, of fields of the first pass, which takes others as they are."""
+        half = self._half
+        state = {name: np.pad(values, ((0, 1), (0, 0))) for name, values in taken.items()}
+        for name, values in kept.items():
+            state[name] = np.zeros((2 * half + 2, len(values)), values.dtype)
+            state[name][half] = values
+        at = [np.array([half])]
+        return {name: one[0] for name, one in self._first_pass(state, dict.fromkeys(kept, at)).items()}

@@ -1,15 +1,17 @@
 """The surface of a total field on a grid: plane waves in finite differences.
 
 Fields in a box of nodes are total, around it scattered (Taflove & Hagness 2005, section 5.6). A difference
-that crosses the surface must see a field as it is on the side of the place that takes the difference:
+that crosses the surface must see a field as it is on the side of the place that takes the difference. Here,
+for the scalar scheme in float64:
 
-    inside:  q += sum of c * incident(tap), over taps outside
-    outside: q -= sum of c * incident(tap), over taps inside,
+    inside:  p += sum of c * incident(tap), over taps outside
+    outside: p -= sum of c * incident(tap), over taps inside,
 
 c being what the scheme makes of a unit at the tap: it is read off the scheme, by a step from a single 1.
 So the surface is a list of sources node by node, which all engines add to a field when its pass has ended.
 
-Not here: the incident wave (incident_line.py); on meshes (csrc/dg/incident.c).
+Not here: surfaces to the last bit, of the scalar scheme in float32 (rounded_surface.py) and of staggered ones
+(staggered_surface.py); the incident wave (incident_line.py); on meshes (csrc/dg/incident.c).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from ..errors import ArgumentError
 from ..problem.grid import SIDES, chunks
 from ..problem.incident import ALLOWED, PlaneWave, left_by
 from ..problem.medium import Medium
-from .incident_line import IncidentLine, Scene, SurfaceSource, add_nodes, start_of
+from .incident_line import IncidentLine, Scene, SurfaceSource, Terms, add_nodes, start_of
 from .rounded_surface import Folded, RoundedSurface
 from .staggered_surface import StaggeredSurface
 
@@ -73,6 +75,7 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
     )  # fmt: skip
     amplitude: Any = line
+    given: Terms
     if scene.scheme != "scalar":
         amplitude = StaggeredSurface(
             line, scene._replace(device=device), sim._scheme, sim.fields, sim.grid.shape, box, axis
@@ -203,53 +206,39 @@ def _refuse_walls(sim: Any, box: _Box, solution: Any) -> None:
                 )
 
 
-# ---- what the scheme makes of a unit ----
+# ---- what the scalar scheme makes of a unit ----
 
 
-def _responses(
-    scene: Scene, names: tuple[str, ...]
-) -> Iterator[tuple[str, str, tuple[int, int, int], float]]:
-    """Return source, target, offset in nodes from the source to the target, and what a pass adds there."""
+def _responses(scene: Scene) -> Iterator[tuple[tuple[int, int, int], float]]:
+    """Return the offsets in nodes from a unit, and what a step adds there."""
     half = scene.order // 2
     shape = tuple(1 if flat else 2 * half + 2 for flat in scene.flat)
     middle = tuple(n // 2 for n in shape)
     sim = scene.made(shape, (0.0, 0.0, 0.0), dict.fromkeys(SIDES, "periodic"))
-    together = _NORMAL if scene.medium.scalar().get("vs") == 0.0 else ()  # a fluid has all or none
-    for source in names:
-        if source in together[1:]:
-            continue
-        state = {name: np.zeros(shape) for name in sim._scheme.names}
-        for name in together if source in together else (source,):
-            state[name][middle] = 1.0
-        sim.set(**state)
-        sim.step()
-        for target in sim.fields:
-            if scene.scheme != "scalar" and sim._scheme.lag(target) == sim._scheme.lag(source):
-                continue  # fields of one pass take nothing from each other
-            values = sim.get(target)
-            for at in np.argwhere(values != 0.0):
-                offset = tuple(int(i) for i in at - middle)
-                yield source, target, offset, float(values[tuple(at)])  # type: ignore[misc]
+    state = {name: np.zeros(shape) for name in sim._scheme.names}
+    state["p"][middle] = 1.0
+    sim.set(**state)
+    sim.step()
+    values = sim.get("p")
+    for at in np.argwhere(values != 0.0):
+        yield tuple(int(i) for i in at - middle), float(values[tuple(at)])  # type: ignore[misc]
 
 
-# ---- the surface ----
+# ---- the scalar scheme in float64 ----
 
 
-def _surface(
-    sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _surface(sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine) -> Terms:
     """Return sources node by node as `unda_source` has them, one for each value of the line.
 
-    What a place takes along the wave is one sum, rounded once: of order 16 with small steps the terms are so
-    small beside the field that each is rounded to nothing, and 4e-6 leaked.
+    What a place takes along the wave is one sum, rounded once.
     """
-    shape, offsets = sim.grid.shape, {name: sim._scheme.offset(name) for name in sim.fields}
+    shape = sim.grid.shape
     places = [np.arange(n) for n in shape]
-    found: list[tuple[np.ndarray, int, Any, np.ndarray]] = []
-    sums: dict[tuple[int, int], tuple[list[np.ndarray], list[tuple[int, float]]]] = {}
-    for source, target, offset, value in _responses(scene, line.fields):
-        here = [box.inside(a, offsets[target][a] > 0, places[a]) for a in range(3)]
-        there = [box.inside(a, offsets[source][a] > 0, places[a] - offset[a]) for a in range(3)]
+    here = [box.inside(a, False, places[a]) for a in range(3)]
+    found: list[tuple[np.ndarray, Any, np.ndarray]] = []
+    sums: dict[int, tuple[list[np.ndarray], list[tuple[int, float]]]] = {}
+    for offset, value in _responses(scene):
+        there = [box.inside(a, False, places[a] - offset[a]) for a in range(3)]
         crossing = [a for a in range(3) if box.ends[a] and (here[a] != there[a]).any()]
         if not crossing:
             continue
@@ -257,40 +246,36 @@ def _surface(
         at = [np.flatnonzero(one) for one in here]
         at[a] = np.flatnonzero(here[a] != there[a])
         gain = np.where(here[a], value, -value)
-        tap = places[along] - offset[along] - line.low + line.fields.index(source) * line.num
-        field = sim.fields.index(target)
+        tap = places[along] - offset[along] - line.low
         if a == along:
             for i in at[a].tolist():
                 plane = [*at[:a], np.array([i]), *at[a + 1 :]]
-                sums.setdefault((field, i), (plane, []))[1].append((int(tap[i]), float(gain[i])))
+                sums.setdefault(i, (plane, []))[1].append((int(tap[i]), float(gain[i])))
         else:
             place = np.meshgrid(*at, indexing="ij")
-            found.append((tap[place[along]], field, place, gain[place[a]]))
+            found.append((tap[place[along]], place, gain[place[a]]))
     first = line.add_sums([taps for _, taps in sums.values()])
-    for i, ((field, _), (plane, _)) in enumerate(sums.items()):
+    for i, (plane, _) in enumerate(sums.values()):
         place = np.meshgrid(*plane, indexing="ij")
-        found.append((np.full(place[0].shape, first + i), field, place, np.ones(place[0].shape)))
-    tap, weight = (np.concatenate([one[i].ravel() for one in found]) for i in (0, 3))  # type: ignore[union-attr]
-    node = np.concatenate([np.ravel_multi_index(place, shape).ravel() for *_, place, _ in found])
-    field = np.concatenate([np.full(place[0].size, field) for _, field, place, _ in found])
-    order = np.lexsort((node, field, tap))
-    tap, field, node, weight = tap[order], field[order], node[order], weight[order]
-    new = np.r_[True, (np.diff(tap) != 0) | (np.diff(field) != 0) | (np.diff(node) != 0)]
+        found.append((np.full(place[0].shape, first + i), place, np.ones(place[0].shape)))
+    tap, weight = (np.concatenate([one[i].ravel() for one in found]) for i in (0, 2))  # type: ignore[union-attr]
+    node = np.concatenate([np.ravel_multi_index(place, shape).ravel() for _, place, _ in found])
+    order = np.lexsort((node, tap))
+    tap, node, weight = tap[order], node[order], weight[order]
+    new = np.r_[True, (np.diff(tap) != 0) | (np.diff(node) != 0)]
     begin = np.flatnonzero(new)
     weight = np.add.reduceat(weight, begin)
-    return _each_value(line.width, tap[begin], field[begin], node[begin], weight)
+    return _each_value(line.width, tap[begin], node[begin], weight)
 
 
-def _each_value(
-    num: int, tap: np.ndarray, field: np.ndarray, node: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _each_value(num: int, tap: np.ndarray, node: np.ndarray, weight: np.ndarray) -> Terms:
     """Return the lists with a source for each value: those that nothing takes add 0 at a node."""
     unused = np.setdiff1d(np.arange(num), tap)
     tap = np.concatenate([tap, unused])
     order = np.argsort(tap, kind="stable")
-    field, node = (np.concatenate([one, np.zeros(len(unused), one.dtype)])[order] for one in (field, node))
+    node = np.concatenate([node, np.zeros(len(unused), node.dtype)])[order]
     weight = np.concatenate([weight, np.zeros(len(unused))])[order]
-    return np.searchsorted(tap[order], np.arange(num + 1)), field, node, weight
+    return np.searchsorted(tap[order], np.arange(num + 1)), np.zeros(len(node), np.int32), node, weight
 
 
 # ---- the scalar scheme in float32 ----
@@ -298,7 +283,7 @@ def _each_value(
 
 def _rounded(
     sim: Any, box: _Box, along: int, scene: Scene, line: IncidentLine
-) -> tuple[RoundedSurface, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+) -> tuple[RoundedSurface, Terms]:
     inside = [box.inside(a, False, np.arange(n)) for a, n in enumerate(sim.grid.shape)]
     surface = RoundedSurface(line, _weights(sim, scene), inside, box.ends, along)
     number, node = surface.terms
@@ -317,7 +302,7 @@ def _weights(sim: Any, scene: Scene) -> Folded:
     if split:
         probe = scene._replace(medium=type(scene.medium)(rho=1.0, c=h / scene.dt), varies=True)  # type: ignore[call-arg]
     weight = np.zeros((3, half), np.float32)
-    for *_, offset, value in _responses(probe, ("p",)):
+    for offset, value in _responses(probe):
         for a in range(3):
             if offset[a] > 0:
                 weight[a, offset[a] - 1] = value
