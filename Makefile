@@ -196,7 +196,7 @@ test: .venv/test ## the default tests (6 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 
-test-slow: .venv/dev ## the slow tests (up to an hour)
+test-slow: .venv/dev ## the slow tests (some hours on 2 cores; ARGS="-n 32" where there are 32)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --slow -m slow $(ARGS)
 

@@ -92,6 +92,27 @@ def test_all_proposals_have_the_errors_that_they_say(physics, error, way):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("steps", [94.1, 400.0])
+def test_float32_adds_to_errors_of_the_scalar_scheme_what_a_plan_takes_for_it(steps):
+    """Just above and below a tenth of the longest step: a plan took a fortieth of what the first rounds."""
+    nodes, way = 4.08, 30.0
+    one = pace.Pace("FD scalar", 16, WATER, "cpu", "float32", None)
+    least = nodes / (study_plan._CFL * one.courant)
+
+    def error(dtype):
+        run = waves.travel(
+            "FD scalar", 16, "acoustic", "diagonal", nodes, way, steps=steps, device="cpu", dtype=dtype,
+            most=2, at_least=True,
+        )  # fmt: skip
+        return max(run.errors)
+
+    taken = study_plan._taken(steps, least, one).at(way) - curves.step_line(steps).at(way)
+    added = abs(error("float32") - error("float64"))  # of either sign
+    assert added < taken
+    assert steps > 100.0 or added > taken / 30.0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["DG hex", "SEM hex", "FD staggered", "FD scalar"])
 def test_a_point_source_in_a_domain_as_planned_has_the_error_too(name):
     """A Ricker wavelet of fmax / 2.5, whose energy has more nodes a wavelength than fmax."""

@@ -380,7 +380,7 @@ def _cheapest(family: str, lines: list[curves.Curve], pace: Pace, need: _Need) -
             steps = _enough_steps(space, least, need, pace)
         if steps is None:
             continue
-        total = space + (_taken(steps, pace) if family in _LEAPFROG else curves.Line(0.0, 0.0))
+        total = space + (_taken(steps, least, pace) if family in _LEAPFROG else curves.Line(0.0, 0.0))
         if total.at(need.way) > need.error:
             continue
         way = _Way(float(nodes), float(steps), total.at(need.way), float(nodes**3 * steps))
@@ -393,21 +393,25 @@ def _enough_steps(space: curves.Line, least: float, need: _Need, pace: Pace) -> 
     if space.at(need.way) >= need.error:
         return None
     for steps in least * np.geomspace(1.0, 1e3, 700):
-        if (space + _taken(float(steps), pace)).at(need.way) <= need.error:
+        if (space + _taken(float(steps), least, pace)).at(need.way) <= need.error:
             return float(steps)
     return None
 
 
-def _taken(steps: float, pace: Pace) -> curves.Line:
-    """Return what so many steps a period add to the error.
+def _taken(steps: float, least: float, pace: Pace) -> curves.Line:
+    """Return what so many steps a period add to the error, `least` being those of the default step.
 
     The scalar scheme keeps p alone. Rounding by eps / 4, the mean, is a change eps / (4 dt) of its rate,
     which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign, N steps^2 eps / (8 pi).
+    A sum near 2 p rounds by twice as much. Below a tenth of the longest step (csrc/fd/scalar) there is one
+    such sum; above it each tap is added to one.
     """
     line = curves.step_line(steps)
     if pace.name != "FD scalar":
         return line
-    return line + curves.Line(0.0, steps**2 * float(np.finfo(pace.dtype).eps) / (8 * math.pi))
+    apart = _CFL * least < 0.1 * steps
+    num = 3.0 if apart else 2.0 * (3 * pace.degree + 1) + 1.0
+    return line + curves.Line(0.0, num * steps**2 * float(np.finfo(pace.dtype).eps) / (8 * math.pi))
 
 
 def _proposal(name: str, best: _Way, pace: Pace, need: _Need) -> Proposal:
