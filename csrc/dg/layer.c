@@ -37,8 +37,9 @@
  * begins, a face of cells, on whose sides fields are smooth. One value a cell would be a staircase that scatters, and varying
  * within cells, waves grow. The fade e depends on the cell, by the mean of x^2 between the planes that bound it: at the front
  * it would reflect. But modes of P and S waves together that go back in the layer grow by d where nothing fades them, so
- * where e is to outweigh d (ratios above `few`) d and e go together, both by that mean, and return more. On both sides of all faces that are not across axis i s_i is the same, as light needs in three dimensions.
- * Measured in 100,000 steps, and in eigenvalues: benchmarks/NOTES.md. Faces at oblique walls and where solid touches fluid are
+ * where e is to outweigh d (ratios above `few`) d and e go together, both by that mean, and return more. On both sides of
+ * all faces that are not across axis i s_i is the same otherwise, as light needs in three dimensions. Measured in 100,000
+ * steps, and in eigenvalues: benchmarks/NOTES.md. Faces at oblique walls and where solid touches fluid are
  * as on hexahedra: the flux across an axis is not theirs. With the central flux of the whole problem nothing is penalized.
  *
  * The pass reads what a stage reads and adds to what it writes, after it on the CPU, on devices before it where it can
@@ -173,13 +174,14 @@ static bool uniform(const struct dg *dg, const unda_layer *layer)
     return !dg->metric_nodes && (dg->physics->num_wave == 1 || layer->ratio <= few);
 }
 
-/* x, fade: depths over that of the layer, of what stretches the coordinate and of what damps all fields. */
-static void put_profile(const unda_layer *layer, double x, double fade, int num_node, double *profile)
+/* fade: depth over that of the layer, of what damps all fields and, unless s has one value, stretches the coordinate. */
+static void put_profile(const unda_layer *layer, bool one_s, double fade, int num_node, double *profile)
 {
+    double x = one_s ? sqrt(1.0 / 3) : fade;
     double kappa = 1 + (layer->stretch - 1) * x * x, ratio = layer->ratio;
     double e = layer->damping * fade * fade * (ratio < 1 ? ratio * fade * fade : 1) / kappa;
     double d = layer->damping * x * x * (ratio < 1 ? 1 - ratio * x * x : 0);
-    double alpha = layer->shift * (1 - x) + (x == fade ? e : 0);
+    double alpha = layer->shift * (1 - x) + (one_s ? 0 : e);
     profile[LAYER_LESS * num_node] = 1 / kappa - 1;
     profile[LAYER_DECAY * num_node] = d / kappa + alpha;
     profile[LAYER_GAIN * num_node] = d / (kappa * kappa);
@@ -249,7 +251,7 @@ static void put_items(struct dg *dg, int64_t e, int64_t cell, const int sides[3]
         for (int n = 0; n < num_node; n++) {
             double *profile = l->profile + (int64_t)item * LAYER_NUMBER * num_node + n;
             double fade = dg->metric_nodes ? part_of_depth(layer, side, x[3 * n + axis]) : mean;
-            put_profile(layer, uniform(dg, layer) ? sqrt(1.0 / 3) : fade, fade, num_node, profile);
+            put_profile(layer, uniform(dg, layer), fade, num_node, profile);
             most = fmax(most, profile[LAYER_DECAY * num_node]);
             most_fade = fmax(most_fade, profile[LAYER_FADE * num_node]);
         }
