@@ -4,24 +4,28 @@
 
 enum { LINE(parts) = (int)(sizeof(VEC) / sizeof(WIDTH)) };
 
-/* to becomes, or gains, the product of the matrix and a line, whose first node `from` and `to` point to. */
-DEVICE void LINE(line)(const struct FN(lines) * a, int rows, const VEC *from, VEC *to, bool gain)
+/* to becomes, or gains, the product of the matrix and a line, whose first node `from` and `to` point to and whose nodes
+ * are jump and leap values apart. */
+DEVICE void LINE(line)(const struct FN(lines) * a, int n, int rows, ptrdiff_t jump, const VEC *restrict from,
+                       ptrdiff_t leap, VEC *restrict to, bool gain)
 {
 #pragma GCC unroll 1
     for (int part = 0; part < LINE(parts); part++) {
         const REAL *d = a->matrix;
-        for (int row = 0; row < a->n; row += rows) {
+        VEC *line = to;
+        for (int row = 0; row < n; row += rows) {
             WIDTH sum[MOST_ROWS][DIM] = {0};
-            for (int k = 0; k < a->n; k++, d += rows)
+            const VEC *node = from;
+            for (int k = 0; k < n; k++, d += rows, node += jump)
 #pragma GCC unroll 8
                 for (int r = 0; r < rows; r++)
                     for (int i = 0; i < DIM; i++)
-                        sum[r][i] += d[r] * ((const WIDTH *)(from + k * a->step * a->width + i))[part];
+                        sum[r][i] += d[r] * ((const WIDTH *)(node + i))[part];
 #pragma GCC unroll 8
-            for (int r = 0; r < rows; r++)
-                if (row + r < a->n)
+            for (int r = 0; r < rows; r++, line += leap)
+                if (row + r < n)
                     for (int i = 0; i < DIM; i++) {
-                        WIDTH *at = (WIDTH *)(to + (row + r) * a->step * a->stride + i) + part;
+                        WIDTH *at = (WIDTH *)(line + i) + part;
                         *at = gain ? *at + sum[r][i] : sum[r][i];
                     }
         }
@@ -31,16 +35,17 @@ DEVICE void LINE(line)(const struct FN(lines) * a, int rows, const VEC *from, VE
 DEVICE void LINE(with_rows)(const struct FN(lines) * a, int rows, const VEC *from, VEC *to, bool gain,
                             struct FN(ahead) * ahead)
 {
+    ptrdiff_t jump = (ptrdiff_t)a->step * a->width, leap = (ptrdiff_t)a->step * a->stride;
     for (int i = 0; i < a->num; i++) {
         if (ahead)
             FN(prefetch_share)(ahead);
-        LINE(line)(a, rows, from + i * a->next_from, to + i * a->next_to, gain);
+        LINE(line)(a, a->n, rows, jump, from + i * a->next_from, leap, to + i * a->next_to, gain);
     }
 }
 
-/* All lines; the compiler is to know how many rows there are at once. Beside them memory arrives. */
-TARGET static __attribute__((noinline)) void LINE(lines)(const struct FN(lines) * a, const VEC *from, VEC *to,
-                                                         bool gain, struct FN(ahead) * ahead)
+/* The compiler is to know how many rows there are at once, */
+DEVICE void LINE(with_gain)(const struct FN(lines) * a, const VEC *from, VEC *to, bool gain,
+                            struct FN(ahead) * ahead)
 {
     if (a->rows == 3)
         LINE(with_rows)(a, 3, from, to, gain, ahead);
@@ -48,4 +53,14 @@ TARGET static __attribute__((noinline)) void LINE(lines)(const struct FN(lines) 
         LINE(with_rows)(a, 4, from, to, gain, ahead);
     else
         LINE(with_rows)(a, 5, from, to, gain, ahead);
+}
+
+/* and whether products are added. All lines; beside them memory arrives. */
+TARGET static __attribute__((noinline)) void LINE(lines)(const struct FN(lines) * a, const VEC *from, VEC *to,
+                                                         bool gain, struct FN(ahead) * ahead)
+{
+    if (gain)
+        LINE(with_gain)(a, from, to, true, ahead);
+    else
+        LINE(with_gain)(a, from, to, false, ahead);
 }
