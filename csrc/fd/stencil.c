@@ -62,13 +62,15 @@ static void round_weights(int half, double *weight, double unit)
     memcpy(weight + 1, kept + 1, (size_t)half * sizeof *weight);
 }
 
-/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). If
- * dt is folded into them (the centre is 2 - 2 sum W), multiples of half the unit below 1 are exact, and so
- * is the centre. With small steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where
- * c varies, the weights do not contain dt (split) and only their own sum must be exact. */
+/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). If dt is
+ * folded into them (the centre is 1 - 2 sum W), their sum must be a multiple of a quarter of the unit below 1; where
+ * c varies, and with small steps, they do not contain dt (split; the centre is -2 sum V). Their own unit is far
+ * smaller: W is small. So the sum is rounded, and what that changes, e, goes to the axis with the largest weights
+ * as e m^2 C_m, which changes no moment sum m^(2j) w_m, j = 1 .. M - 1, and so no speed of long waves. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
-    double weight[MAX_HALF + 1], least = fd_least_spacing(fd), sum = 0, digits = real_bytes == 4 ? 24 : 53;
+    double weight[MAX_HALF + 1], least = fd_least_spacing(fd), sum = 0, largest = 0x1p-100;
+    int digits = real_bytes == 4 ? 24 : 53, axis = 0;
     fd_second_difference(fd->half, weight);
     fd->split = !fd->uniform || dt < 0.1 * dt_stable;
     fd->speed_unit = dt * dt / (least * least);
@@ -77,16 +79,23 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
         double scale = fd->axis[a].total > 1 ? least / fd->axis[a].h : 0;
         for (int m = 1; m <= fd->half; m++) {
             fd->weight[a][m] = weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
-            sum += 2 * fd->weight[a][m];
+            sum += fd->weight[a][m];
         }
+        axis = fd->weight[a][1] > largest ? a : axis;
+        largest = fmax(largest, fd->weight[a][1]);
     }
-    double unit = fd->split ? ldexp(1, ilogb(fmax(sum, 0x1p-100)) - (int)digits) : ldexp(1, -(int)digits);
-    fd->center = fd->split ? 0 : 2;
+    double unit = ldexp(1, ilogb(largest * (1 + 0x1p-8)) - digits + 1); /* they may grow a little below */
+    double step = fmax(unit, ldexp(1, (fd->split ? ilogb(fmax(2 * sum, 0x1p-100)) : -1) - digits));
+    double rounded = step * nearbyint(sum / step), left = rounded;
+    for (int m = 1; m <= fd->half; m++)
+        fd->weight[axis][m] += (rounded - sum) * m * m * weight[m];
     for (int a = 0; a < 3; a++) {
         round_weights(fd->half, fd->weight[a], unit);
         for (int m = 1; m <= fd->half; m++)
-            fd->center -= 2 * fd->weight[a][m];
+            left -= fd->weight[a][m];
     }
+    fd->weight[axis][1] += left; /* some units */
+    fd->center = (fd->split ? 0 : 1) - 2 * rounded;
 }
 
 /* D_m = (-1)^(m-1) ((2M-1)!!)^2 / (2^(2M-2) (M+m-1)! (M-m)! (2m-1)^2): exact on polynomials of degree 2M

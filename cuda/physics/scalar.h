@@ -1,17 +1,28 @@
 /* scalar.h: one step of the scalar wave equation p_tt = c^2 laplace p, order 2 in time, any even order in
  * space; the same operations in the same order in every kernel and on the CPU, so that all give the same
  * bits. The sum over differences is either folded into one set of weights or split from c:
- *   folded:  p' = (2 - 2 sum W) p + sum W_am (p_(+m) + p_(-m)) - p_old,      W_am = c^2 dt^2 C_m / h_a^2,
- *   split:   p' = 2 p + k (-2 sum V p + sum V_am (p_(+m) + p_(-m))) - p_old,
+ *   folded:  p' = p + [(1 - 2 sum W) p - p_old + sum W_am (p_(+m) + p_(-m))],      W_am = c^2 dt^2 C_m / h_a^2,
+ *   split:   p' = p + [p - p_old + k (-2 sum V p + sum V_am (p_(+m) + p_(-m)))],
  *            V_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2,
- * with axes a in the order x, y, z and distances m ascending. In sponges, g < 1 (csrc/fd/layer.c),
- *   p' = g (.. - g p_old).
+ * with axes a in the order x, y, z and distances m ascending. What is in brackets is of the size of p' - p, so that one
+ * sum alone is rounded like p: sums near 2 p, a tap each, would add up over a long run (docs/fd_scalar.md). In
+ * sponges, g < 1 (csrc/fd/layer.c),
+ *   p' = g (p + [.. - g p_old ..]).
  * What matched layers (csrc/fd/scalar/matched.c) add along x, y, z is summed first.
  * Each pair is added first, so that mirror symmetry holds to the last bit. The includer defines REAL,
  * DEVICE and FMA. The scheme: docs/fd_scalar.md. */
 #ifndef UNDA_SCALAR_H
 #define UNDA_SCALAR_H
 
+/* The first term of the sum: folded, split. */
+DEVICE REAL scalar_begin(REAL center, REAL p, REAL old)
+{
+    return FMA(center, p, -old);
+}
+DEVICE REAL scalar_begin_damped(REAL center, REAL p, REAL old, REAL damp)
+{
+    return FMA(center, p, -(damp * old));
+}
 DEVICE REAL scalar_center(REAL center, REAL p)
 {
     return center * p;
@@ -25,18 +36,22 @@ DEVICE REAL scalar_pair_image(REAL weight, REAL sign, REAL low, REAL high, REAL 
 {
     return FMA(weight, FMA(sign, low, high), sum);
 }
-/* What p_old is taken from: folded, the sum itself. */
-DEVICE REAL scalar_split(REAL speed, REAL sum, REAL p)
+/* What is added to p: folded, the sum itself. */
+DEVICE REAL scalar_split(REAL speed, REAL sum, REAL p, REAL old)
 {
-    return FMA(speed, sum, p + p);
+    return FMA(speed, sum, p - old);
 }
-DEVICE REAL scalar_advance(REAL sum, REAL old)
+DEVICE REAL scalar_split_damped(REAL speed, REAL sum, REAL p, REAL old, REAL damp)
 {
-    return sum - old;
+    return FMA(speed, sum, FMA(-damp, old, p));
 }
-DEVICE REAL scalar_advance_damped(REAL sum, REAL old, REAL damp)
+DEVICE REAL scalar_advance(REAL p, REAL sum)
 {
-    return damp * FMA(-damp, old, sum);
+    return p + sum;
+}
+DEVICE REAL scalar_advance_damped(REAL p, REAL sum, REAL damp)
+{
+    return damp * (p + sum);
 }
 /* Matched layers (csrc/fd/scalar/matched.c), along one axis after the other: fluxes at both half nodes in units of
  * their first weight, g_1, which is in `a` of the half nodes and comes as `weight`; then memories. */

@@ -94,7 +94,8 @@ def test_all_proposals_have_the_errors_that_they_say(physics, error, way):
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [94.1, 400.0])
 def test_float32_adds_to_errors_of_the_scalar_scheme_what_a_plan_takes_for_it(steps):
-    """Just above and below a tenth of the longest step: a plan took a fortieth of what the first rounds."""
+    """Just above and below a tenth of the longest step. Where each tap was added to a sum near 2 p, the first
+    of these runs rounded 0.041, which is more than what is taken now."""
     nodes, way = 4.08, 30.0
     one = pace.Pace("FD scalar", 16, WATER, "cpu", "float32", None)
     least = nodes / (study_plan._CFL * one.courant)
@@ -108,8 +109,7 @@ def test_float32_adds_to_errors_of_the_scalar_scheme_what_a_plan_takes_for_it(st
 
     taken = study_plan._taken(steps, least, one).at(way) - curves.step_line(steps).at(way)
     added = abs(error("float32") - error("float64"))  # of either sign
-    assert added < taken
-    assert steps > 100.0 or added > taken / 30.0
+    assert added < taken < {94.1: 0.005, 400.0: 0.04}[steps]
 
 
 @pytest.mark.slow

@@ -23,19 +23,24 @@ DEVICE void step_row(const struct row *r, int half, int split, int layers)
     const REAL *restrict addition = r->addition;
 #pragma omp simd
     for (int64_t z = 0; z < r->num_vector * LANES; z++) {
-        REAL sum = scalar_center(r->center, now[z]);
+        const REAL p = now[z], g = layers ? r->damp_xy * damp[z] : 1;
+        REAL old = next[z], sum;
+        if (layers == 2)
+            old =
+                split ? scalar_previous_split(speed[z], addition[z], old) : scalar_previous(addition[z], old);
+        if (split)
+            sum = scalar_center(r->center, p);
+        else
+            sum = layers ? scalar_begin_damped(r->center, p, old, g) : scalar_begin(r->center, p, old);
 #pragma GCC unroll 3
         for (int a = 0; a < 3; a++)
 #pragma GCC unroll 8
             for (int m = 1; m <= half; m++)
                 sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
         if (split)
-            sum = scalar_split(speed[z], sum, now[z]);
-        REAL old = next[z];
-        if (layers == 2)
-            old =
-                split ? scalar_previous_split(speed[z], addition[z], old) : scalar_previous(addition[z], old);
-        next[z] = layers ? scalar_advance_damped(sum, old, r->damp_xy * damp[z]) : scalar_advance(sum, old);
+            sum =
+                layers ? scalar_split_damped(speed[z], sum, p, old, g) : scalar_split(speed[z], sum, p, old);
+        next[z] = layers ? scalar_advance_damped(p, sum, g) : scalar_advance(p, sum);
     }
 }
 

@@ -16,7 +16,7 @@ static double difference(const struct fd *fd, const struct fd_planes *planes, in
     int64_t at = y * az->total + z;
     const double *const *plane = planes->state[FD_PREVIOUS] + fd->half, *old = plane[0];
     const int *sign_x = planes->sign[FD_PREVIOUS] + fd->half;
-    double sum = (fd->center - (fd->split ? 0 : 2)) * old[at];
+    double sum = (fd->center - (fd->split ? 0 : 1)) * old[at];
     for (int m = 1; m <= fd->half; m++)
         for (int side = 0; side < 2; side++) {
             int sign_y, sign_z, step = side ? m : -m;

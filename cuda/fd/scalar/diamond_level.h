@@ -130,15 +130,11 @@ DEVICE void exchange_ghosts(const place &t, const level_step &s, packets<1> &sec
 }
 
 /* ---- the cells of a row ---- */
-/* Cells [C0, C1) of row J: acc = k0 p + the sums over neighbours along x, y, z, in that order. */
+/* Cells [C0, C1) of row J: adds to acc the sums over neighbours along x, y, z, in that order. */
 template <int J, int C0, int C1>
 DEVICE void sum_neighbours(const diamond_args &a, const place &t, const halo_registers &h,
                            const REAL (&below)[CHUNK][M], const REAL (&above)[CHUNK][M], REAL (&acc)[CHUNK])
 {
-    each<C0, C1>([&](auto column) {
-        constexpr int c = decltype(column)::value, i = c + M + HALF; /* of the cell itself */
-        acc[c - C0] = scalar_center(weight(a, 0), h[J + M][i]);
-    });
     each<1, 2 * M + 1>([&](auto pair) { /* along x, then y */
                                         constexpr int n = decltype(pair)::value, dx = n <= M ? n : 0,
                                                       dy = n - M > 0 ? n - M : 0;
@@ -157,19 +153,24 @@ DEVICE void sum_neighbours(const diamond_args &a, const place &t, const halo_reg
         });
     });
 }
-/* The next level of a cell from that sum, p and level n - 1; gx: the layers' factor of the row. */
-template <bool LAYERED>
-DEVICE REAL next_level(const diamond_args &a, const place &t, int c, REAL gx, REAL k, REAL p, REAL last,
-                       REAL v)
+/* The layers' factor of a cell (with LAYER); gx: that of the row. */
+template <bool LAYERED> DEVICE REAL damping(const diamond_args &a, const place &t, int c, REAL gx)
 {
-#if VARIABLE
-    v = scalar_split(k, v, p);
-#endif
-    if (LAYERED) {
-        REAL g = gx * __ldg((const REAL *)a.gy + t.y + M + c) * t.gz;
-        return scalar_advance_damped(v, last, g);
-    }
-    return LAYER ? scalar_advance_damped(v, last, t.gz) : scalar_advance(v, last);
+    return LAYERED ? gx * __ldg((const REAL *)a.gy + t.y + M + c) * t.gz : t.gz;
+}
+/* Where the sum of a cell begins; p: level n, last: level n - 1, g: the layers' factor. */
+DEVICE REAL first_term(const diamond_args &a, REAL p, REAL last, REAL g)
+{
+    return VARIABLE ? scalar_center(weight(a, 0), p)
+           : LAYER  ? scalar_begin_damped(weight(a, 0), p, last, g)
+                    : scalar_begin(weight(a, 0), p, last);
+}
+/* The next level of a cell from that sum; k: its factor where c varies. */
+DEVICE REAL next_level(REAL k, REAL p, REAL last, REAL g, REAL sum)
+{
+    if (VARIABLE)
+        sum = LAYER ? scalar_split_damped(k, sum, p, last, g) : scalar_split(k, sum, p, last);
+    return LAYER ? scalar_advance_damped(p, sum, g) : scalar_advance(p, sum);
 }
 /* Cells [C0, C1) of row J side by side: their chains of operations hide each other's latency. o: level n + 1
  * (OLD: level n - 1 before). */
@@ -190,11 +191,16 @@ DEVICE void make_cells(const diamond_args &a, const place &t, const level_step &
         before[c - C0] = OLD && c + 2 * M < half ? o[J][c + (c + 2 * M < half) * 2 * M + HALF]
                                                  : s.old[slot_of(J, c + 2 * M) * PITCH];
     });
+    each<C0, C1>([&](auto column) {
+        constexpr int c = decltype(column)::value;
+        acc[c - C0] =
+            first_term(a, h[J + M][c + M + HALF], before[c - C0], LAYER ? damping<LAYERED>(a, t, c, gx) : 1);
+    });
     sum_neighbours<J, C0, C1>(a, t, h, below, above, acc);
     each<C0, C1>([&](auto column) {
         constexpr int c = decltype(column)::value;
-        REAL v = next_level<LAYERED>(a, t, c, gx, VARIABLE ? kk[J][c + HALF] : (REAL)1,
-                                     h[J + M][c + M + HALF], before[c - C0], acc[c - C0]);
+        REAL v = next_level(VARIABLE ? kk[J][c + HALF] : (REAL)1, h[J + M][c + M + HALF], before[c - C0],
+                            LAYER ? damping<LAYERED>(a, t, c, gx) : 1, acc[c - C0]);
         o[J][c + HALF] = v;
         *cell_of(t, s.old, J, c) = v;
         if constexpr (c < 2 * M - half) {

@@ -148,13 +148,15 @@ struct surroundings {
     }
 };
 
-/* The weighted sum of p at a thread's nodes and their neighbours. queue: planes x - HALF .. x + HALF of
- * these nodes; mine: the nodes in shared memory. */
-DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine)
+/* The sum at a thread's nodes (physics/scalar.h). queue: planes x - HALF .. x + HALF of these nodes; mine: the
+ * nodes in shared memory; damp: factors of the nodes (with DAMP). */
+DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine, vec previous, vec damp)
 {
     vec sum, near[2 * (GHOST / WIDTH) + 1];
     UNROLL for (int l = 0; l < WIDTH; l++)
-        sum.v[l] = scalar_center(CONSTANT(center), queue[HALF].v[l]);
+        sum.v[l] = SPLIT  ? scalar_center(CONSTANT(center), queue[HALF].v[l])
+                   : DAMP ? scalar_begin_damped(CONSTANT(center), queue[HALF].v[l], previous.v[l], damp.v[l])
+                          : scalar_begin(CONSTANT(center), queue[HALF].v[l], previous.v[l]);
     UNROLL for (int m = 1; m <= HALF; m++) {
         UNROLL for (int l = 0; l < WIDTH; l++)
             sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
@@ -241,14 +243,15 @@ DEVICE vec matched_previous(const scalar_args &a, vec speed, vec added, vec prev
 }
 #endif
 
-/* The next level, from the differences. damp: factors of the nodes (with DAMP). */
+/* The next level, from that sum. */
 DEVICE vec next_level(const scalar_args &a, vec speed, vec sum, vec center, vec previous, vec damp)
 {
     UNROLL for (int l = 0; l < WIDTH; l++) {
         if (SPLIT)
-            sum.v[l] = scalar_split(SPEED(l), sum.v[l], center.v[l]);
-        sum.v[l] = DAMP ? scalar_advance_damped(sum.v[l], previous.v[l], damp.v[l])
-                        : scalar_advance(sum.v[l], previous.v[l]);
+            sum.v[l] = DAMP ? scalar_split_damped(SPEED(l), sum.v[l], center.v[l], previous.v[l], damp.v[l])
+                            : scalar_split(SPEED(l), sum.v[l], center.v[l], previous.v[l]);
+        sum.v[l] = DAMP ? scalar_advance_damped(center.v[l], sum.v[l], damp.v[l])
+                        : scalar_advance(center.v[l], sum.v[l]);
     }
     return sum;
 }
@@ -326,14 +329,14 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         if constexpr (LAYERED)
             previous = matched_previous(a, speed, layers.add(a, x, queue, mine), previous);
 #endif
-        const vec sum = differences(a, queue, mine);
-        if (!nodes.store)
-            continue;
 #if DAMP
         const REAL damp_xy = ((const REAL *)a.damp[0])[x] * damp_y;
         UNROLL for (int l = 0; l < WIDTH; l++)
             damp.v[l] = damp_xy * damp_z.v[l];
 #endif
+        const vec sum = differences(a, queue, mine, previous, damp);
+        if (!nodes.store)
+            continue;
         *(vec *)((REAL *)NEXT + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
     }
 }

@@ -1,7 +1,7 @@
 """The surface of a total field of the scalar scheme in float32, to the last bit.
 
-p' = 2 p - p_old + .. keeps what was rounded: a correction after the step, rounded once more, grows to some
-1e-6 of the wave while this crosses the box. So what is added, one after the other, is
+p' = p + (p - p_old + ..) keeps what was rounded: a correction after the step, rounded once more, grows to
+some 1e-6 of the wave while this crosses the box. So what is added, one after the other, is
 
     - fl(step of the incident wave without what is beyond the surface),    + incident',
 
@@ -137,15 +137,19 @@ class RoundedSurface:
         for sort in self._sorts:
             zero = np.zeros_like(now)
             center = now if sort.inside else zero
-            sums = normal(self._weights.center * center)
+            old = before if sort.inside else zero
+            split = self._weights.speed is not None
+            sums = normal(
+                self._weights.center * center if split else _fma(self._weights.center, center, -old)
+            )
             for a, taps in enumerate(sort.taps):
                 for m, weight in enumerate(self._weights.weight[a]):
                     if weight != 0 and (taps is None or taps[m]):
                         pair = np.float32(taps[m]) * now if taps else along[m] if sort.along else zero
                         sums = normal(_fma(weight, pair, sums))
-            if self._weights.speed is not None:
-                sums = normal(_fma(self._weights.speed, sums, center + center))
-            found.append(normal(before - sums) if sort.inside else -sums)
+            if split:
+                sums = normal(_fma(self._weights.speed, sums, normal(center - old)))
+            found.append(-normal(center + sums))
         found.append(after)
         return np.concatenate(found, axis=1)[:, self._used].astype(np.float64)
 

@@ -308,5 +308,5 @@ def _weights(sim: Any, scene: Scene) -> Folded:
                 weight[a, offset[a] - 1] = value
     total = 2.0 * float(weight.sum(dtype=np.float64))
     if not split:
-        return Folded(weight, np.float32(2.0 - total), None)
+        return Folded(weight, np.float32(1.0 - total), None)
     return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))

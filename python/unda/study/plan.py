@@ -401,16 +401,19 @@ def _enough_steps(space: curves.Line, least: float, need: _Need, pace: Pace) -> 
 def _taken(steps: float, least: float, pace: Pace) -> curves.Line:
     """Return what so many steps a period add to the error, `least` being those of the default step.
 
-    The scalar scheme keeps p alone. Rounding by eps / 4, the mean, is a change eps / (4 dt) of its rate,
-    which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign, N steps^2 eps / (8 pi).
-    A sum near 2 p rounds by twice as much. Below a tenth of the longest step (csrc/fd/scalar) there is one
-    such sum; above it each tap is added to one.
+    The scalar scheme keeps p alone (cuda/physics/scalar.h). Rounding by eps / 4, the mean, is a change
+    eps / (4 dt) of its rate, which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign,
+    N steps^2 eps / (8 pi). One sum is rounded like p. Its other 3 M + 1 sums are no more than T p and
+    p - p_old, 2 pi / steps of p, with T = c^2 dt^2 times the centre's weight in the Laplacian; those of pairs
+    have weights of 1.5 T together.
     """
     line = curves.step_line(steps)
     if pace.name != "FD scalar":
         return line
-    apart = _CFL * least < 0.1 * steps
-    num = 3.0 if apart else 2.0 * (3 * pace.degree + 1) + 1.0
+    half = pace.degree // 2
+    centre = 6.0 * float(np.sum(1.0 / np.arange(1, half + 1) ** 2))  # of h^2 laplace, csrc/fd/stencil.c
+    part = centre * (_CFL * pace.courant * least / steps) ** 2 + 2 * math.pi / steps
+    num = 1.0 + (3 * half + 3) * part
     return line + curves.Line(0.0, num * steps**2 * float(np.finfo(pace.dtype).eps) / (8 * math.pi))
 
 
