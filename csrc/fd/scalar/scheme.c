@@ -55,7 +55,7 @@ static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct fd *fd = fd_tables(s);
     info->flops =
-        9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
+        9 * fd->half + 3 + (fd->split ? 2 : 0); /* 3 M pairs: add, multiply-add; centre, old level, p */
     info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
 }
 
