@@ -3,7 +3,7 @@
 Not here: what is promised of them (test_plane_wave.py, test_plane_wave_engines.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import unda
@@ -41,13 +41,15 @@ class Run:
     """A pulse that passes a box of total fields in the middle of a grid; its half width is six nodes.
 
     start: in nodes of the way, by how much later it begins; varies: the scalar scheme has another c at a
-    corner of the grid.
+    corner of the grid; polarization: another one than that of WAVES.
     """
 
     def __init__(
-        self, name, order, dtype, *, inner=(4, 5, 14), varies=False, start=0, amplitude=1.0, **options
-    ):
-        self.wave = wave = WAVES[name]
+        self, name, order, dtype, *, inner=(4, 5, 14), varies=False, start=0, amplitude=1.0,
+        polarization=None, **options,
+    ):  # fmt: skip
+        wave = WAVES[name]
+        self.wave = wave = replace(wave, polarization=polarization or wave.polarization)
         half = order // 2
         inner = np.roll(inner, wave.axis - 2)
         self.low = np.full(3, BEFORE + half)
@@ -74,6 +76,25 @@ class Run:
         self.sim.add_source(self.source)
         self.sim.set(t=self.begins)
         self.steps = int((4.0 * self.period + (20 + 1.5 * order) * H / wave.speed) / self.sim.dt)
+
+    def also(self, sign, polarization=None, axis=None, amplitude=0.7, alone=False):
+        """Add a second wave, shorter, with this sense along an axis, which is in the box with the first.
+
+        alone: in place of the first.
+        """
+        wave = self.wave
+        both = np.zeros((2, 3))
+        both[0, wave.axis], both[1, wave.axis if axis is None else axis] = wave.sign, sign
+        begins = (both @ np.transpose(self.source.box)).min(axis=1) / wave.speed
+        self.second = unda.PlaneWave(
+            both[1], polarization or wave.polarization, box=self.source.box, amplitude=amplitude,
+            kind=wave.kind, f=unda.ricker(1.25 / self.period, t0=begins[0] - begins[1]),
+        )  # fmt: skip
+        if alone:
+            self.sim.reset(sources=True)
+        self.sim.add_source(self.second)
+        self.sim.set(t=self.begins)
+        return self
 
     def water(self):
         """Water, with another speed at a corner, which the wave does not meet."""

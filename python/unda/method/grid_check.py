@@ -5,6 +5,7 @@ Not here: meshes (check.py), errors (fd.py, medium.py).
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from ..problem.layer import CPML, Damping
 from ..problem.layer_returns import returned_at_most
 from ..problem.layer_rule import layer_name, rule, scalar_growth
 from ..problem.source import Source
+from ..problem.timefunction import wrap
 from . import near_source, silent
 from .check import Report
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
+from .incident_line import lines_of
 
 #: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
 _NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
@@ -26,7 +29,8 @@ _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
 def check(sim: Any) -> Report:
     """Check a simulation, see `FD.check`."""
     report = Report()
-    report.look_at([source.time_function(sim.dt) for source, _ in sim._solver.sources])
+    waves = [wrap(wave.f, sim.dt) for wave, *_ in sim._solver.waves]
+    report.look_at([source.time_function(sim.dt) for source, _ in sim._solver.sources] + waves)
     if report.fmax is not None:
         _resolution(sim, report, report.fmax)
     size, (_, fastest) = float(np.linalg.norm(sim.grid.size)), sim._material.speeds()
@@ -132,8 +136,7 @@ _BEFORE = 1e-3  # of its peak, by which a wave may begin at once
 
 def _missed_waves(sim: Any, report: Report) -> None:
     """Report plane waves that have begun before the first step."""
-    listed = {id(one): one for _, one in sim._solver.sources if hasattr(one, "missed")}
-    for part, seconds in (one.missed() for one in listed.values()):
+    for part, seconds in chain.from_iterable(line.missed() for line in lines_of(sim)):
         if part > _BEFORE:
             report.warnings.append(
                 f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.2g} % of "

@@ -28,6 +28,11 @@ _KEPT = 3  # ends of the last calls
 Terms = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
+def nothing(times: np.ndarray) -> np.ndarray:
+    """Return amplitudes of a surface that another one has taken the place of."""
+    return np.zeros(len(times))
+
+
 class SurfaceSource:
     """What stands in a simulation's list for a source of the library that is a value of the line."""
 
@@ -105,27 +110,53 @@ def second_weights(half: int) -> np.ndarray:
     return np.where(m % 2, 2.0, -2.0) * ratio / m**2
 
 
+class LineWave(NamedTuple):
+    """A wave of a line.
+
+    Attributes
+    ----------
+    wave : PlaneWave
+    unit : dict of str to float
+        The fields that it has, for f = 1.
+    sign : int
+        In which sense it travels along the axis.
+    speed : float
+        [m/s]
+    """
+
+    wave: PlaneWave
+    unit: dict[str, float]
+    sign: int
+    speed: float
+
+
+class _Drive(NamedTuple):
+    """What a wave's source in the column does: f(t + shift)."""
+
+    f: TimeFunction
+    shift: float
+    enters: float  # where the wave is that of a medium without a grid [m]: some nodes before the box
+
+
 class IncidentLine:
-    """Values of a plane wave on a line of places along an axis, at the steps of a simulation.
+    """Values of plane waves on a line of places along an axis, at the steps of a simulation.
+
+    Several waves of one box are in the column together: it then has the bits of their sum.
 
     Parameters
     ----------
     scene : Scene
-    wave : PlaneWave
-    unit : dict of str to float
-        The fields that the wave has, for f = 1.
+    waves : sequence of LineWave
     axis : int
-        Along which it travels,
-    sign : int
-        and in which sense.
+        Along which they travel.
     low, high : int
         First and last node along the axis whose values are wanted.
     origin : float
         Coordinate of node 0 along the axis [m].
-    speed : float
-        Of the wave [m/s].
     start : callable
         Returns the time of step 0 of the simulation [s].
+    box
+        Of the total field: waves with the same one, and the same axis, share a line.
 
     Attributes
     ----------
@@ -135,21 +166,24 @@ class IncidentLine:
         Number of values: those of fields one after the other, at the nodes of the line; and of sums.
     numbers : ndarray of int
         Column of each source of the library.
-    enters : float
-        Coordinate at which the wave is that of a medium without a grid [m]: some nodes before the box.
+    fields : tuple of str
+        Those that any wave has.
+    waves, drives : list
+        The waves, and what each does.
     """
 
     def __init__(
-        self, scene: Scene, wave: PlaneWave, unit: dict[str, float], *, axis: int, sign: int, low: int,
-        high: int, origin: float, speed: float, start: Callable[[], float],
+        self, scene: Scene, waves: Sequence[LineWave], *, axis: int, low: int, high: int, origin: float,
+        start: Callable[[], float], box: Any = None,
     ) -> None:  # fmt: skip
-        self.fields, self.low, self.num = tuple(unit), low, high - low + 1
+        self.fields = tuple(dict.fromkeys(name for one in waves for name in one.unit))
+        self.low, self.num = low, high - low + 1
+        self.waves: list[LineWave] = []
+        self.drives: list[_Drive] = []
         self.width = len(self.fields) * self.num
         self.numbers = np.arange(self.width)
         self.device = scene.device
-        self._scene, self._axis, self._sign, self._start = scene, axis, sign, start
-        self._f = wrap(wave.f, scene.dt)
-        self.fmax = self._f.fmax
+        self._scene, self.axis, self.box, self._start = scene, axis, box, start
         half = scene.order // 2
         self._before = 3 * half + 8  # nodes of the column before the line, and behind
         shape = [1 if flat else 2 for flat in scene.flat]
@@ -160,18 +194,19 @@ class IncidentLine:
         sides[SIDES[2 * axis]] = sides[SIDES[2 * axis + 1]] = _LAYER
         self._column = scene.made(tuple(shape), tuple(at), sides)
         self._lag = {name: self._column._scheme.lag(name) for name in self.fields}
-        self._drive(wave, unit, speed)
         self._listen()
         self._taps, self._factors = np.zeros((0, 0), np.int64), np.zeros((0, 0))  # of sums
         self._known: list[tuple[int, int, list[np.ndarray]]] = []  # steps and values of the last calls
         self._begun: float | None = None  # the simulation's start
         self._step = 0  # of the simulation, at which the column's clock was set to 0
         self._before_now: list[np.ndarray] = []  # each field one step before that
+        for one in waves:
+            self.add(one)
 
     # ---- the column ----
 
-    def _drive(self, wave: PlaneWave, unit: dict[str, float], speed: float) -> None:
-        """Add the source, so that the wave is f where it stands, for all frequencies of the scheme.
+    def add(self, one: LineWave) -> None:
+        """Add a wave, of fields of the line: a source that makes f where it stands, at all frequencies.
 
         Staggered: q_t = .. + 2 c f delta(s) makes waves f(t -+ s/c) / K'(k) on both sides, where
 
@@ -181,26 +216,28 @@ class IncidentLine:
         the second difference a stencil whose transform is -i L'(k) c^2 dt^2 / h makes f ahead and -f behind.
         """
         scene, column = self._scene, self._column
-        half, h = scene.order // 2, scene.spacing[self._axis]
-        center = self._before - 2 * half - 4 if self._sign > 0 else self._before + self.num + 2 * half + 3
+        wave, unit, sign, speed = one
+        self._begun = None  # the column begins again
+        half, h = scene.order // 2, scene.spacing[self.axis]
+        center = self._before - 2 * half - 4 if sign > 0 else self._before + self.num + 2 * half + 3
         m = np.arange(1, half + 1)
         if scene.scheme == "scalar":
             driven, offset = ["p"], 0.0
-            each = (speed * scene.dt / h) ** 2 * m * second_weights(half) * self._sign
+            each = (speed * scene.dt / h) ** 2 * m * second_weights(half) * sign
             places, weights = np.r_[center - m, center + m], np.r_[-each, each]
         else:
-            driven = [name for name in self.fields if name[0] == column.fields[0][0]]  # p, v or E
-            offset = column._scheme.offset(driven[0])[self._axis] + 0.5
+            driven = [name for name in unit if name[0] == column.fields[0][0]]  # p, v or E
+            offset = column._scheme.offset(driven[0])[self.axis] + 0.5
             each = speed * scene.dt / h * (2 * m - 1) * first_weights(half)
             places, weights = np.r_[center - m + 1, center + m], np.r_[each, each]
         step = scene.dt * (self._lag[driven[0]] + 0.5 if scene.scheme != "scalar" else 0.0)
-        self.enters = column.grid.origin[self._axis] + (center + offset) * h
-        self._shift = step - self._sign * self.enters / speed
+        enters = column.grid.origin[self.axis] + (center + offset) * h
+        drive = _Drive(wrap(wave.f, scene.dt), step - sign * enters / speed, enters)
         order = np.argsort(places)
         across = [np.arange(n) for n in column.grid.shape]
-        across[self._axis] = places[order]
+        across[self.axis] = places[order]
         share = [1, 1, 1]
-        share[self._axis] = -1
+        share[self.axis] = -1
         value = np.broadcast_to(weights[order].reshape(share), [len(one) for one in across])
         node = np.ravel_multi_index(np.meshgrid(*across, indexing="ij"), column.grid.shape).ravel()
         by_node = np.argsort(node)
@@ -209,22 +246,24 @@ class IncidentLine:
             column, np.array([0, len(driven) * len(node)]), np.repeat(numbers, len(node)),
             np.tile(node[by_node], len(driven)),
             np.concatenate([unit[name] * value.ravel()[by_node] for name in driven]),
-            [(SurfaceSource(wave), self._amplitude())],
+            [(SurfaceSource(wave), self._amplitude(drive))],
         )  # fmt: skip
+        self.waves.append(one)
+        self.drives.append(drive)
 
-    def _amplitude(self) -> Any:
+    def _amplitude(self, drive: _Drive) -> Any:
         alive = weakref.ref(self)
 
         def amplitude(times: np.ndarray) -> np.ndarray:
             line: Any = alive()
             step = line._step + np.rint(times / line._scene.dt)  # bits do not depend on calls
-            return np.asarray(line._f(line._begun + step * line._scene.dt + line._shift))
+            return np.asarray(drive.f(line._begun + step * line._scene.dt + drive.shift))
 
         return amplitude
 
     def _listen(self) -> None:
         """Record each field where it stands on the line, by receivers of this field alone."""
-        grid, axis = self._column.grid, self._axis
+        grid, axis = self._column.grid, self.axis
         place = np.arange(self.num) + self._before
         for name in self.fields:
             offset = self._column._scheme.offset(name)
@@ -233,17 +272,25 @@ class IncidentLine:
             points[:, axis] = grid.origin[axis] + (place + offset[axis]) * grid.spacing[axis]
             self._column.add_receivers(points, [name])
 
-    def missed(self) -> tuple[float, float]:
-        """Return how much of f is over before the first step, as a part of its peak, and for how long [s].
+    @property
+    def line(self) -> IncidentLine:
+        """Return the line itself: it is an amplitude, as the surfaces are that have one."""
+        return self
 
-        (0, 0) where f does not tell when it begins.
+    def missed(self) -> list[tuple[float, float]]:
+        """Return of each wave how much of f is over before the first step, and for how long [s].
+
+        As a part of its peak; (0, 0) where f does not tell when it begins.
         """
-        span = self._f.span
+        return list(map(self._missed_of, self.drives))
+
+    def _missed_of(self, drive: _Drive) -> tuple[float, float]:
+        span = drive.f.span
         if span is None or not np.isfinite(span).all():
             return 0.0, 0.0
-        begin = self._start() + self._shift
+        begin = self._start() + drive.shift
         times = np.linspace(*span, 2001)
-        values = np.abs(self._f(times))
+        values = np.abs(drive.f(times))
         return float(values[times < begin].max(initial=0.0) / values.max()), max(0.0, begin - span[0])
 
     # ---- values ----
@@ -303,6 +350,11 @@ class IncidentLine:
         self._step += n
         column._begin_at(0.0, column.fields)
         return samples
+
+
+def lines_of(sim: Any) -> list[IncidentLine]:
+    """Return the lines of a simulation, whose waves travel in one box and along one axis each."""
+    return list({id(f.line): f.line for _, f in sim._solver.sources if hasattr(f, "line")}.values())
 
 
 def start_of(sim: Any) -> Callable[[], float]:

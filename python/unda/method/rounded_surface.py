@@ -66,6 +66,8 @@ class RoundedSurface:
 
     Attributes
     ----------
+    line
+        As given.
     width, numbers
         As of an `IncidentLine`.
     terms : tuple of ndarray
@@ -76,8 +78,8 @@ class RoundedSurface:
         self, line: IncidentLine, weights: Folded, inside: Sequence[np.ndarray], ends: Sequence[bool],
         along: int,
     ) -> None:  # fmt: skip
-        self._line, self._weights, self._along = line, weights, along
-        self.fmax, half = line.fmax, weights.weight.shape[1]
+        self.line, self._weights, self._along = line, weights, along
+        half = weights.weight.shape[1]
         self._normal = _flushed if line.device == "cpu" else _kept
         at = np.arange(line.low, line.low + line.num)
         self._inside = _shifted(inside[along], at)
@@ -119,18 +121,14 @@ class RoundedSurface:
         self.numbers = np.arange(self.width)
         self.terms = numbers, np.concatenate(node)
 
-    def missed(self) -> tuple[float, float]:
-        """Return what of f is over before the first step, see `IncidentLine`."""
-        return self._line.missed()
-
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Return the amplitudes (num_time, width) of steps from these consecutive times on."""
-        (samples,) = self._line.samples(times)
+        (samples,) = self.line.samples(times)
         before, now, after = samples[:-2], samples[1:-1], samples[2:]
         half, normal = self._weights.weight.shape[1], self._normal
         pad = np.zeros((len(now), half), np.float32)
         known = np.concatenate([pad, np.where(self._inside, now, np.float32(0)), pad], axis=1)
-        num, along = self._line.num, []
+        num, along = self.line.num, []
         for m in range(1, half + 1):
             along.append(normal(known[:, half - m : half - m + num] + known[:, half + m : half + m + num]))
         found = []

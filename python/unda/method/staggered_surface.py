@@ -99,7 +99,7 @@ class StaggeredSurface:
         shape: tuple[int, ...], box: Any, along: int,
     ) -> None:  # fmt: skip
         self.line, self._scene, self._scheme, self._along = line, scene, scheme, along
-        self.fmax, self._half = line.fmax, scene.order // 2
+        self._half = scene.order // 2
         self._shape, self._box, self._names = shape, box, names
         self._found: list[tuple[np.ndarray, ...]] = []  # number, field, node, weight
         self._first = 0  # number of the next amplitude
@@ -117,10 +117,6 @@ class StaggeredSurface:
         first = np.searchsorted(number[order], np.arange(self.width + 1))
         self.terms: Terms = first, field[order], node[order], weight[order]
         del self._found
-
-    def missed(self) -> tuple[float, float]:
-        """Return what of f is over before the first step, see `IncidentLine`."""
-        return self.line.missed()
 
     # ---- places ----
 

@@ -25,9 +25,19 @@ from ..errors import ArgumentError
 from ..problem.grid import SIDES, chunks
 from ..problem.incident import ALLOWED, PlaneWave, left_by
 from ..problem.medium import Medium
-from .incident_line import IncidentLine, Scene, SurfaceSource, Terms, add_nodes, start_of
+from .incident_line import (
+    IncidentLine,
+    LineWave,
+    Scene,
+    SurfaceSource,
+    Terms,
+    add_nodes,
+    lines_of,
+    nothing,
+    start_of,
+)  # fmt: skip
 from .rounded_surface import Folded, RoundedSurface
-from .staggered_surface import StaggeredSurface
+from .staggered_surface import StaggeredSurface, axis_between
 
 _NORMAL = ("sxx", "syy", "szz")
 
@@ -69,10 +79,19 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
         unit = {name: values[name] for name in values if name in unit or name in _NORMAL}  # lambda joins them
     rounded = scene.scheme != "scalar" or scene.dtype == np.float32
     device = str(sim.team.devices[0] if sim.team is not None else sim.config["device"])
+    one = LineWave(wave, unit, sign, _speed(medium, solution))
+    same = _line_with(sim, box, axis)
+    if same is not None and set(unit) <= set(same.fields):
+        sim._points._same("plane waves", np.array([axis, sign], np.int64))
+        same.add(one)
+        sim._solver.waves.append((wave, solution, 0))
+        return
+    if same is not None and not _together(sim._scheme, {*unit, *same.fields}, axis):
+        same = None
     line = IncidentLine(
         scene._replace(device=device if rounded else "cpu"),  # the bits of its steps
-        wave, unit, axis=axis, sign=sign, low=box.low[axis] - half, high=box.high[axis] + half,
-        origin=sim.grid.origin[axis], speed=_speed(medium, solution), start=start_of(sim),
+        [*(same.waves if same is not None else []), one], axis=axis, low=box.low[axis] - half,
+        high=box.high[axis] + half, origin=sim.grid.origin[axis], start=start_of(sim), box=box,
     )  # fmt: skip
     amplitude: Any = line
     given: Terms
@@ -93,6 +112,20 @@ def add_plane_wave(sim: Any, wave: PlaneWave) -> None:
     except ArgumentError:
         sim._solver.waves.pop()
         raise
+    if same is not None:
+        listed = sim._solver.sources
+        listed[:] = [(source, nothing if getattr(f, "line", None) is same else f) for source, f in listed]
+
+
+def _line_with(sim: Any, box: _Box, axis: int) -> IncidentLine | None:
+    """Return the line of the waves that a simulation has in the same box along the same axis."""
+    found = [line for line in lines_of(sim) if (line.box, line.axis) == (box, axis)]
+    return found[-1] if found else None
+
+
+def _together(scheme: Any, fields: set[str], axis: int) -> bool:
+    """Return whether waves of these fields have one surface: none of them takes differences of one across."""
+    return all(axis_between(scheme, a, b) in (None, axis) for a in fields for b in fields)
 
 
 def _axis_of(wave: PlaneWave) -> tuple[int, int]:

@@ -54,7 +54,8 @@ class PlaneWave(Fixed):
     On a grid: with `box` the nodes in it hold the total field, those around it the scattered one, for all
     schemes and orders. The wave travels along x, y or z; it is advanced by the scheme itself on a line of
     nodes, of whose dispersion it is an exact solution (Tan & Potter 2010), so that without a scatterer
-    nothing leaks out of the box, 0 to the last bit; 1e-13 of the scalar scheme in float64. It has f exactly
+    nothing leaks out of the box, 0 to the last bit, nor of several waves along one axis in the same box;
+    1e-13 of the scalar scheme in float64. It has f exactly
     some nodes before the box, and from there on the speed of the scheme. Let f vanish at first
     there; `check` warns if it does not.
 
