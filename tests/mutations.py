@@ -907,6 +907,8 @@ MUTATIONS = [
     ("csrc/dg/rank.c", "isfinite(least) ? (int64_t)least : -1", "-1"),
     # of spectral elements in processes: forces added twice; shares of others
     ("csrc/sem/sources_cpu.c", "list->num_early += i < early;", ";"),
+    ("csrc/sem/sources_cpu.c", "n * dim + l->axis[a]]", "n * dim + a]"),
+    ("csrc/sem/points.c", "rates[3 + pair[i][j]] != 0) << i", "false) << i"),
     ("csrc/sem/sources_cpu.c", "l->num_node + i] = place;", "l->num_node + i] = total;"),
     ("csrc/sem/sources_cpu.c", "= site[which[k]].number;", "= 0;"),
     ("csrc/sem/sources_cpu.c", "which[count++] = i;", "which[count++] = 0;"),

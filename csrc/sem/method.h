@@ -97,6 +97,8 @@ unda_status sem_sources_new(unda_solver *s, void **sources, const unda_source *g
  * region; returns how many. Room for 3 MAX_NODE. */
 int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
                        int64_t *at, double *value);
+/* Bit i: it adds to component i of nodes, of fluids to their one. */
+int sem_source_driven(const unda_solver *s, const struct sem_source *source, int64_t k);
 unda_status sem_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,

@@ -141,10 +141,24 @@ unda_status sem_sources_new(unda_solver *s, void **out, const unda_source *given
     return bad == num ? UNDA_OK : fill_places(s, out[bad]);
 }
 
+enum { XX, YY, ZZ, YZ, XZ, XY }; /* rates 3 to 8 */
+static const int pair[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, ZZ}};
+
+int sem_source_driven(const unda_solver *s, const struct sem_source *source, int64_t k)
+{
+    const double *rates = source->rates + k * SEM_RATES;
+    int driven = 0;
+    if (sem_tables(s)->kind[source->places.place[k].elem] == FLUID)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            driven |= (rates[i] != 0 || rates[3 + pair[i][j]] != 0) << i;
+    return driven;
+}
+
 int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
                        int64_t *at, double *value)
 {
-    static const int pair[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}; /* xx yy zz yz xz xy */
     const struct sem *sem = sem_tables(s);
     const struct sem_place *p = &source->places.place[k];
     const double *rates = source->rates + k * SEM_RATES;

@@ -12,10 +12,11 @@ struct site {
     int32_t source, place, number;
 };
 
-/* Those of a region, and where their terms go: until they are sorted each has one for every unknown of its cell or, where
- * most would be 0, of the nodes to which it adds anything. */
+/* Those of a region, and where their terms go: until they are sorted each has one for every unknown of its cell along the
+ * axes that any of them drives or, where most would be 0, of the nodes to which it adds anything. */
 struct listing {
     int32_t kind, num_thread;
+    int num_axis, axis[3]; /* components of unknowns */
     bool few_nodes;
     int64_t num_node, num_site;
     struct site *sites;
@@ -58,6 +59,16 @@ static unda_status list_sites(const unda_solver *s, struct listing *l)
             TRY(array_own(&l->owned, &l->sites, l->num_site, sizeof *l->sites, "sources"));
     }
     return UNDA_OK;
+}
+
+static void find_axes(const unda_solver *s, struct listing *l)
+{
+    int driven = 0;
+    for (int64_t i = 0; i < l->num_site; i++)
+        driven |= sem_source_driven(s, s->sources[l->sites[i].source], l->sites[i].place);
+    for (int d = 0; d < sem_tables(s)->region[l->kind].dim; d++)
+        if (driven >> d & 1)
+            l->axis[l->num_axis++] = d;
 }
 
 /* Which nodes other parts of the mesh have. */
@@ -142,10 +153,10 @@ static void put_terms(const unda_solver *s, const struct listing *l, const struc
             if (!l->few_nodes || adds_to(value[i], n, dim))
                 which[count++] = i;
         int64_t place = counts[node[n]];
-        for (int d = 0; d < dim; d++, place += l->num[node[n]])
+        for (int a = 0; a < l->num_axis; a++, place += l->num[node[n]])
             for (int k = 0; k < count; k++) {
                 list->source[place + k] = site[which[k]].number;
-                real_put(s, list->value, place + k, value[which[k]][n * dim + d]);
+                real_put(s, list->value, place + k, value[which[k]][n * dim + l->axis[a]]);
             }
         counts[node[n]] += count;
     }
@@ -186,8 +197,8 @@ static unda_status place_terms(const unda_solver *s, struct listing *l, void **o
     for (int64_t i = 0; i < l->num_node; i++) {
         for (int32_t t = 0; t < l->num_thread; t++)
             l->num[i] += l->counts[t * l->num_node + i];
-        list->num += l->num[i] > 0 ? r->dim : 0;
-        num += l->num[i] * r->dim;
+        list->num += l->num[i] > 0 ? l->num_axis : 0;
+        num += l->num[i] * l->num_axis;
     }
     TRY(array_own(owner, &list->at, list->num, sizeof *list->at, "sources"));
     TRY(array_own(owner, &list->first, list->num + 1, sizeof *list->first, "sources"));
@@ -203,11 +214,11 @@ static unda_status place_terms(const unda_solver *s, struct listing *l, void **o
                 l->counts[t * l->num_node + i] = place;
                 place += here;
             }
-            for (int d = 0; d < r->dim; d++) {
-                list->at[unknown++] = i * r->pitch + d;
+            for (int a = 0; a < l->num_axis; a++) {
+                list->at[unknown++] = i * r->pitch + l->axis[a];
                 list->first[unknown] = total += l->num[i];
             }
-            *early += is_early ? r->dim : 0;
+            *early += is_early ? l->num_axis : 0;
         }
     return UNDA_OK;
 }
@@ -320,6 +331,7 @@ static unda_status list_terms(const unda_solver *s, struct listing *l, void **ow
     TRY(array_own(&l->owned, &l->num, l->num_node, sizeof *l->num, "sources"));
     TRY(find_early(s, l));
     TRY(list_sites(s, l));
+    find_axes(s, l);
     l->few_nodes = are_nodes_few(s, l);
     all_parts(s, l, NULL);
     TRY(place_terms(s, l, owner, list, &early));

@@ -1,5 +1,9 @@
 """Sources have their amplitude, receivers are their transposes, and both see all cells that share a point."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import unda
@@ -294,3 +298,36 @@ def test_many_sources_have_the_same_bits_on_any_threads_and_add_up():
         assert [a.tobytes() for a in one] == [b.tobytes() for b in after(sources, threads)]
     for whole, a, b in zip(one, after(sources[:700]), after(sources[700:]), strict=True):
         assert apart(whole, a + b) < 1e-12 < apart(whole, a + 1.001 * b)
+
+
+LISTED = """
+import resource, sys
+import numpy as np, unda
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4), shape="hex")
+sim = unda.SEM(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=4, dtype="float32", device="cpu")
+places = np.random.default_rng(0).uniform(0.05, 0.95, (30_000, 3))
+sim.add_source([unda.PointForce(tuple(one), unda.ricker(5.0), eval(sys.argv[1])) for one in places])
+before = peak()
+sim.step(1)
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_forces_along_one_axis_are_listed_along_it_alone():
+    """8 bytes for each of a cell's 125 nodes; oblique ones three times as many.
+
+    Beside the terms: each source's sites and the amplitudes of a step, less than 200 bytes, and 2 MB.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    bound, taken = 30_000 * (125 * 8 + 200) + 2e6, []
+    for direction in ("(0, 0, 1)", "(1, 2, 3)"):
+        command = [sys.executable, "-c", LISTED, direction]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        taken.append(float(done.stdout))
+    assert taken[0] <= bound < taken[1]
