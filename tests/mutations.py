@@ -349,6 +349,7 @@ MUTATIONS = [
     ("csrc/dg/layer.c", "= d / (kappa * kappa);", "= -d / (kappa * kappa);"),
     ("csrc/dg/layer.c", "(l->axis[item] * num_node + n)", "(n)"),
     ("csrc/dg/layer.c", "one_s ? sqrt(1.0 / 3) :", "one_s ? 0.9 * fade :"),
+    ("csrc/dg/layer.c", "(one_s ? 0 : e)", "(x == fade ? e : 0)"),
     ("csrc/dg/layer.c", "num_wave == 1 || layer->ratio <= few", "num_wave >= 1"),
     ("csrc/dg/cpu_layer.inc.h", "(REAL)0.5 * normal[axis]", "(REAL)-0.5 * normal[axis]"),
     ("csrc/dg/cpu_layer.inc.h", "* slope + old;", "* slope - old;"),

@@ -5,6 +5,8 @@ import os
 import numpy as np
 import pytest
 import unda
+from unda._core import lib
+from unda.method.mesh_layer import NUM_TRACE
 
 os.environ["UNDA_CPU_PARTS"] = "1"  # parts on the CPU are for tests alone
 
@@ -207,6 +209,57 @@ def test_stretching_is_the_same_in_all_tetrahedra_of_a_layer_and_goes_with_depth
     expected[inside] = -1.0 / kappa
     assert np.abs(sim.rhs()["p"] - expected).max() < 1000 * np.finfo(float).eps
     assert np.ptp(expected[inside]) > 0.1 if shape == "hex" else depth.max() > 0.99
+
+
+def with_a_vertex_inside():
+    """A layer one cell thick, of tetrahedra that reach through it, one of which is divided into four."""
+    box = unda.box_mesh((0, 0, 0), (1.0, 0.5, 0.5), cells=(2, 1, 1), shape="tet")
+    last = int(np.flatnonzero(box.centroids[:, 0] > 0.5)[0])
+    four = np.tile(box.cells[last], (4, 1))
+    np.fill_diagonal(four, len(box.vertices))
+    cells = np.concatenate([np.delete(box.cells, last, axis=0), four])
+    vertices = np.concatenate([box.vertices, box.vertices[box.cells[last]].mean(axis=0)[None]])
+    faces = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
+    tags = (vertices[cells].mean(axis=1)[:, 0] > 0.5).astype(np.int32)
+    return unda.Mesh(vertices, cells, boundaries=faces, tags=tags, tag_names={"in": 0, "pml": 1})
+
+
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize(("physics", "ratio"), [("acoustic", 0.5), ("elastic", 0.02), ("elastic", 0.1)])
+def test_memory_decays_alike_in_all_cells_of_a_layer_one_cell_thick_unless_s_goes_with_depth(physics, ratio):
+    """A memory alone decays as exp(-(d + alpha) t): d = D x^2 (1 - r x^2), alpha = A (1 - x), x^2 = 1/3.
+
+    Where d goes with the fade e = D r x^4 (elastic, above 0.02), alpha has e as well, and x^2 is the mean
+    square of depths between the planes that bound a cell. In a cell that reaches through the layer both have
+    x^2 = 1/3, and e, 0.09 or more here, tells them apart. The fields that the memory makes in a step come
+    back with dt D / h^2 times less than 100 (what a derivative of degree 1 and its lift have), 2e-3.
+    """
+    step = 1e-7
+    layer = {"xmax": unda.CPML(tag="pml", f0=1.0, ratio=ratio), "*": "absorbing"}
+    sim = unda.DG(
+        with_a_vertex_inside(),
+        MEDIA[physics],
+        degree=1,
+        boundary=layer,
+        device="cpu",
+        dtype="float64",
+        dt=step,
+    )
+    inside = sim.mesh.centroids[:, 0] > 0.5
+    memory = np.zeros((sim.mesh.num_elem, 3, sim.num_node, NUM_TRACE[physics]))
+    memory[inside, 0] = 1.0
+    sim._solver.write(lib.UNDA_MEMORY, 0, memory)
+    sim.step(1)
+    found = -np.log(sim._solver.read(lib.UNDA_MEMORY, 0, memory)[inside, 0]) / step
+    about = sim.config["layers"]["sides"]["xmax"]
+    together = physics == "elastic" and ratio > 0.02
+    depth = 2.0 * sim.mesh.vertices[sim.mesh.cells[inside], 0] - 1.0
+    low, high = depth.min(axis=1), depth.max(axis=1)
+    square = (low**2 + low * high + high**2) / 3 if together else np.full(len(low), 1 / 3)
+    rate = about["damping"] * square * (1.0 if together else 1.0 - ratio * square)
+    rate += about["shift"] * (1.0 - np.sqrt(square))
+    assert np.abs(found - rate[:, None, None]).max() < 2e-3 < about["damping"] * ratio / 9
+    assert (low == 0).sum() > 5 and ((low > 0) | (high < 1)).sum() > 0 and (np.ptp(rate) > 1) == together
 
 
 def test_irregular_layers_of_tetrahedra_are_matched_for_sound_and_light():
