@@ -91,14 +91,14 @@ def file_path(path: Any) -> Path:
     return Path(path)
 
 
-def field_names(fields: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of fields: all that are known for None, one for a string."""
+def field_names(fields: Any, known: tuple[str, ...], others: str = "") -> tuple[str, ...]:
+    """Return names of fields: all for None, one for a string; others: what to add to an error."""
     if fields is not None and not isinstance(fields, Iterable):
         raise ArgumentError(f"fields is {fields!r}, expected names among {list(known)}")
     chosen = known if fields is None else (fields,) if isinstance(fields, str) else tuple(fields)
     unknown = [name for name in chosen if not isinstance(name, str) or name not in known]
     if unknown or not chosen:
-        raise ArgumentError(f"no fields {unknown}; there are {list(known)}")
+        raise ArgumentError(f"no fields {unknown}; there are {list(known)}{others}")
     return chosen
 
 
@@ -193,11 +193,11 @@ def unit_vector(name: str, value: object) -> tuple[float, float, float]:
     return x, y, z
 
 
-def check_state(exact: Any, fields: Mapping[str, Any], names: Sequence[str]) -> None:
+def check_state(exact: Any, fields: Mapping[str, Any], names: Sequence[str], others: str = "") -> None:
     """Raise unless a state is one exact solution, or values of some of these fields."""
     unknown = sorted(set(fields) - set(names))
     if unknown:
-        raise ArgumentError(f"no fields {unknown}; there are {list(names)}")
+        raise ArgumentError(f"no fields {unknown}; there are {list(names)}{others}")
     if exact is not None and fields:
         raise ArgumentError("give an exact solution or fields, not both")
     if exact is not None and not callable(exact):

@@ -68,7 +68,7 @@ def test_a_mesh_is_no_grid():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"vx": 1.0}, "no fields"),
+        ({"vx": 1.0}, "no fields .*take scheme='staggered'"),
         ({"p": np.zeros((2, 2, 2))}, "shape"),
         ({"p": np.nan}, "finite"),
         ({"p": 1e300}, "range of float32"),

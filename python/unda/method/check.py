@@ -226,11 +226,11 @@ def _unlike(mesh: Any) -> float:
     return float(np.sqrt(unlike.mean()))
 
 
-def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
-    """Return 1 at a vertex of the cell, and how near a place is to one: its least certain coordinate."""
+def _to_vertex(mesh: Any, coordinates: np.ndarray) -> np.ndarray:
+    """Return 1 at a vertex of the cell, and how near places are to one: their least certain coordinate."""
     if mesh.shape == "tet":
-        return float(coordinates.max())
-    return float(np.maximum(coordinates[::2], coordinates[1::2]).min())
+        return np.asarray(coordinates.max(axis=1))
+    return np.asarray(np.maximum(coordinates[:, ::2], coordinates[:, 1::2]).min(axis=1))
 
 
 def places(sim: Any, report: Report, limit: near_source.Limit) -> None:
@@ -242,20 +242,25 @@ def places(sim: Any, report: Report, limit: near_source.Limit) -> None:
 
 def _beside(sim: Any, mesh: Any, limit: near_source.Limit) -> tuple[list[str], list[str]]:
     """Return notes and warnings of sources that are beside vertices or receivers."""
+    # The errors of an array's points are not those of one.
+    single = [(i, one) for i, one in enumerate(sim._solver.whole_sources()) if len(one.places()) == 1]
+    if not single:
+        return [], []
+    elem, barycentric = mesh.locate([one.position for _, one in single])
+    near = _to_vertex(mesh, barycentric)
+    beside = np.flatnonzero((near > _BESIDE) & (near < 1.0 - _ON_VERTEX))
     notes: list[str] = []
-    sources: list[tuple[int, Any, float]] = []
-    for i, source in enumerate(sim._solver.whole_sources()):
-        if len(source.places()) > 1:  # the errors of an array's points are not those of one
-            continue
-        elem, barycentric = mesh.locate([source.position])
-        if _BESIDE < _to_vertex(mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
-            notes.append(
-                f"source {i} at {source.position} m is beside a vertex of cell {elem[0]}, where one cell's "
-                "polynomial is far less exact than the mean over cells on the vertex itself: move it there, "
-                "or away"
-            )
-        brick = (_PER_BRICK[mesh.shape] * mesh.volumes[elem[0]]) ** (1 / 3)
-        sources.append((i, source, brick))
+    if len(beside):
+        first = beside[np.argmax(near[beside])]
+        i, source = single[first]
+        others = f" (and {len(beside) - 1} more sources are beside vertices)" if len(beside) > 1 else ""
+        notes.append(
+            f"source {i} at {source.position} m is beside a vertex of cell {elem[first]}{others}, where one "
+            "cell's polynomial is far less exact than the mean over cells on the vertex itself: move it "
+            "there, or away"
+        )
+    bricks = (_PER_BRICK[mesh.shape] * mesh.volumes[elem]) ** (1 / 3)
+    sources = [(i, one, size) for (i, one), size in zip(single, bricks.tolist(), strict=True)]
     more, warnings = near_source.look(sim.receivers, sources, limit, near_source.NEAR[mesh.shape], "cells")
     return notes + more, warnings
 

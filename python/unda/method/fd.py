@@ -367,7 +367,7 @@ class FD(Simulation):
     # ---- state ----
 
     def _arrays(self, name: str) -> int:
-        (name,) = field_names((name,), self._scheme.names)
+        (name,) = field_names((name,), self._scheme.names, self._scheme.others)
         return int(lib.UNDA_FIELD) + self._scheme.names.index(name)
 
     def _axes(self, name: str) -> list[np.ndarray]:
@@ -418,7 +418,7 @@ class FD(Simulation):
         arrays of another precision, need additional memory until then.
         """
         names = self._scheme.names
-        check_state(exact, fields, names)
+        check_state(exact, fields, names, self._scheme.others)
         if "p_previous" in fields and "p" not in fields:
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")

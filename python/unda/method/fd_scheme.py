@@ -43,6 +43,8 @@ class Scalar:
         Words for sides.
     layer_end : int
         Nodes of a layer beyond its width, where p is 0.
+    others : str
+        Ends errors of unknown fields: which scheme has more.
     """
 
     name, code = "scalar", int(lib.UNDA_SCALAR)
@@ -53,6 +55,7 @@ class Scalar:
     layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
     layer_end = 1
+    others = "; velocities and what is made of them take scheme='staggered'"
 
     medium: Medium
 
@@ -117,6 +120,7 @@ class Staggered(Scalar):
     sources = (CurrentDipole, MomentTensor, PointForce, VolumeInjection)
     layers = (CPML,)
     layer_end = 0
+    others = ""
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Medium) or medium.physics not in self.physics:

@@ -107,7 +107,7 @@ class GridPoints(Points):
     def channels(self, fields: Iterable[str] | None, placed: dict[str, Any]) -> Channels:
         """See `Points`."""
         chosen = single_names(self._scheme.fields if fields is None else fields)
-        names = field_names(chosen, self._scheme.recorded)
+        names = field_names(chosen, self._scheme.recorded, self._scheme.others)
         self._same("recorded fields", names)
         return Channels(self.medium, names, lambda: self.at_points(placed))
 

@@ -60,7 +60,7 @@ class MeshLayers(NamedTuple):
     varies : dict of str to int
         The first cell whose medium is not that before the layer, by side, where there is one.
     grows : dict of str to str
-        Why waves grow in the layer of the ratio that was given, by side, where they do.
+        Why waves can grow in the layer of the ratio that was given, by side, where they do.
     """
 
     sides: dict[str, dict[str, float]]
@@ -168,7 +168,7 @@ def add_layers(given: Given, layers: MeshLayers | None) -> None:
         table = material[one.cells].reshape(-1, material.shape[-1])
         least, why = ratio_of(medium, table, side, of_sides)
         if where := growth(made, medium.physics, given.flux, side, one.begin, fluid):
-            least, why = 1.0, f"waves grow in a CPML where {where}"
+            least, why = 1.0, f"waves can grow in a CPML where {where}"
         numbers[side] = _numbers(medium, one, table, least)
         if one.layer.ratio is None:
             reasons |= {side: why} if why else {}
@@ -333,7 +333,7 @@ def ratio_of(medium: Medium, table: np.ndarray, side: str, words: Mapping[str, A
 
 
 def growth(mesh: Any, physics: str, flux: str, side: str, begin: float, fluid: np.ndarray) -> str:
-    """Say why waves grow in a CPML of a mesh's cells beyond a plane, or ""; csrc/dg/layer.c.
+    """Say why waves can grow in a CPML of a mesh's cells beyond a plane, or ""; csrc/dg/layer.c.
 
     fluid : of each cell of the mesh, whether it is one among solids.
     """
@@ -401,7 +401,7 @@ def look(sim: Any, report: Any) -> None:
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
         if side in layers.grows:
             report.warnings.append(
-                f"the layer at {side} has ratio {one['ratio']:g}, with which waves grow without bound in "
+                f"the layer at {side} has ratio {one['ratio']:g}, with which waves can grow without bound in "
                 f"long runs: {layers.grows[side]}"
             )
         if (cell := layers.varies.get(side)) is not None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 Limit = Callable[[Any, str], float]
 
@@ -62,29 +63,35 @@ def look(
     listed: receivers. sources: number, source, and length [m] of one unit there, "cells" or "nodes".
     far: from which nothing is said.
     """
-    found: dict[float, list[tuple[float, int, tuple[float, ...], list[str]]]] = {}
-    for number, source, size in sources:
-        for one in listed:
-            if not len(one.points):
-                continue
-            away = np.linalg.norm(one.points - source.position, axis=1) / size
-            at = int(np.argmin(away))
+    kinds: dict[type, list[tuple[int, Any, float]]] = {}
+    for one in sources:
+        kinds.setdefault(type(one[1]), []).append(one)
+    nearest: dict[float, tuple[float, int, tuple[float, ...], list[str]]] = {}
+    wrong: dict[float, set[int]] = {}
+    points = [(one, KDTree(one.points)) for one in listed if len(one.points)]
+    for alike in kinds.values():
+        number, size = np.array([one[0] for one in alike]), np.array([one[2] for one in alike])
+        places = np.array([one[1].position for one in alike])
+        for receivers, tree in points:
+            away, at = tree.query(places)
+            away /= size
             by_limit: dict[float, list[str]] = {}
-            for field in one.fields:
-                by_limit.setdefault(limit(source, field), []).append(field)
+            for field in receivers.fields:
+                by_limit.setdefault(limit(alike[0][1], field), []).append(field)
+            first = int(np.argmin(away))
             for reach, names in by_limit.items():
-                if away[at] < max(reach, far):
-                    pair = float(away[at]), number, tuple(one.points[at].tolist()), names
-                    found.setdefault(reach, []).append(pair)
+                if away[first] < max(reach, far):
+                    place = tuple(receivers.points[at[first]].tolist())
+                    pair = float(away[first]), int(number[first]), place, names
+                    nearest[reach] = min(pair, nearest.get(reach, pair))
+                    wrong.setdefault(reach, set()).update(number[away < reach].tolist())
     notes, warnings = [], []
-    for reach, pairs in found.items():
-        distance, number, place, names = min(pairs)
+    for reach, (distance, source, place, names) in nearest.items():
         where = (
-            f"the receiver of {', '.join(names)} at {place} m is {distance:.1f} {unit} from source {number}"
+            f"the receiver of {', '.join(names)} at {place} m is {distance:.1f} {unit} from source {source}"
         )
-        wrong = len({one[1] for one in pairs if one[0] < reach})
-        if wrong:
-            others = f" (and {wrong - 1} more sources have such receivers)" if wrong > 1 else ""
+        if num := len(wrong[reach]):
+            others = f" (and {num - 1} more sources have such receivers)" if num > 1 else ""
             warnings.append(
                 f"{where}{others}: nearer than {reach:.2g} {unit} it records how delta is represented here, "
                 "and errors of 20 % and more are usual; move it away, or refine around the source"

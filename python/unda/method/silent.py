@@ -36,6 +36,11 @@ class Wall(NamedTuple):
         """Return which points lie on it."""
         return np.asarray(((points >= self.lower) & (points <= self.upper)).all(axis=-1))
 
+    def hold_all(self, groups: list[np.ndarray]) -> np.ndarray:
+        """Return which groups of points (n, 3) lie on it, all of their points."""
+        first = np.cumsum([0, *map(len, groups)])[:-1]
+        return np.logical_and.reduceat(self.holds(np.concatenate(groups)), first)
+
     def zeros(self, physics: str) -> set[str]:
         """Return the fields that it keeps at zero."""
         return zeros_at(physics, self.condition, "xyz"[self.axis])
@@ -142,13 +147,22 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
     if sim.receivers and not _driven(sim, set(sim.fields)):
         return ["there is no source and the state is zero: receivers record zero"]
     found, physics = [], sim.medium.physics
-    for i, source in enumerate(sim._solver.whole_sources()):
-        driven = driven_by(source) & set(sim.fields)
-        for wall in walls:
-            if driven and driven <= wall.zeros(physics) and wall.holds(source.places()).all():
+    zeros = [(wall, wall.zeros(physics)) for wall in walls]
+    sources = sim._solver.whole_sources()
+    alike: dict[frozenset[str], list[int]] = {}
+    for i, source in enumerate(sources):
+        alike.setdefault(frozenset(driven_by(source) & set(sim.fields)), []).append(i)
+    for driven, numbers in alike.items():
+        on_walls = [wall for wall, zero in zeros if driven and driven <= zero]
+        groups = [sources[i].places() for i in numbers] if on_walls else []
+        for wall in on_walls:
+            mute = np.array(numbers)[wall.hold_all(groups)].tolist()
+            if mute:
+                others = f" (and {len(mute) - 1} more sources)" if len(mute) > 1 else ""
                 found.append(
-                    f"source {i} at {source.position} m lies on the {wall.condition} boundary {wall.name!r}, "
-                    f"where {', '.join(sorted(driven))} is zero: it sends nothing; move it inside"
+                    f"source {mute[0]} at {sources[mute[0]].position} m{others} lies on the {wall.condition} "
+                    f"boundary {wall.name!r}, where {', '.join(sorted(driven))} is zero: it sends nothing; "
+                    "move it inside"
                 )
     for i, receivers in enumerate(sim.receivers):
         chosen = set(receivers.fields)
@@ -157,9 +171,8 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
         known = set(sim.fields) | set(sim.medium.derived)
         for wanted in asked:
             name, at = ", ".join(sorted(wanted)), f"receivers {i}: "
-            for wall in walls:
-                on = wall.holds(receivers.points)
-                if wanted <= wall.zeros(physics) and on.any():
+            for wall, zero in zeros:
+                if wanted <= zero and (on := wall.holds(receivers.points)).any():
                     found.append(
                         f"{at}{name} at {_first(receivers.points, on)} is zero, on the {wall.condition} "
                         f"boundary {wall.name!r}"

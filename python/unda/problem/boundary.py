@@ -102,7 +102,9 @@ class Boundaries:
 def by_name(given: Any, known: Sequence[str], what: str, owner: str) -> tuple[dict[str, Any], Any]:
     """Return the `boundary` keyword: the conditions of known names, and that of the rest."""
     if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(f"boundary is {given!r}, expected a dict of {what}, '*' for the rest")
+        raise ArgumentError(
+            f"boundary is {given!r}, expected a dict of {what}, '*' for the rest: {{'*': 'absorbing'}}"
+        )
     named = dict({"*": "absorbing"} if given is None else given)
     rest = named.pop("*", None)
     unknown = [name for name in named if name not in known]

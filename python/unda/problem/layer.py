@@ -151,9 +151,9 @@ class CPML:
         along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer (Meza-Fajardo & Papageorgiou
         2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
         The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
-        scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 where waves grow if it is less:
-        hexahedra that are no prisms along the axis, tetrahedra with the central flux, and with fluid beside
-        solid at oblique faces.
+        scalar scheme. Of `DG` 0.02 by default, or 0.1 or 1 by a like rule; 1 where waves can grow if it is
+        less: hexahedra that are no prisms along the axis, tetrahedra with the central flux, and with fluid
+        beside solid at oblique faces.
     thickness : float, optional
         Of the layer [m]. DG: of cells that are added to the mesh, after those that it has, about as high as
         those at the side (`Mesh.extended`); by default a wavelength of the fastest wave at f0, and f0 by
