@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def plain(name: str, value: Any, unit: str | None) -> Any:
     """
     if "pint" not in sys.modules:
         return value
-    if _is_quantity(value):
+    if is_quantity(value):
         return _magnitude(name, value, unit)
     if isinstance(value, (list, tuple)) or (
         isinstance(value, np.ndarray) and value.dtype == object and value.ndim
@@ -49,7 +50,24 @@ def plain(name: str, value: Any, unit: str | None) -> Any:
     return value
 
 
-def _is_quantity(value: Any) -> bool:
+def in_one_of(name: str, value: Any, units: Sequence[str]) -> Any:
+    """Return a quantity as a number in the first of these units that fits; anything else as it is.
+
+    Raises
+    ------
+    ArgumentError
+        If none fits.
+    """
+    if "pint" not in sys.modules or not is_quantity(value):
+        return value
+    for unit in units:
+        if value.is_compatible_with(in_pint(unit)):
+            return value.m_as(in_pint(unit))
+    raise ArgumentError(f"{name} is {value!s:.60}; expected one in units of {' or '.join(units)}")
+
+
+def is_quantity(value: Any) -> bool:
+    """Return whether a value is a quantity of pint."""
     return hasattr(value, "magnitude") and hasattr(value, "dimensionality") and hasattr(value, "m_as")
 
 

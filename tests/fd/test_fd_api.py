@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -226,3 +227,22 @@ def test_check_names_what_is_wrong(options, f0, message):
     sim = make(grid, **{"medium": MEDIUM, **options})
     sim.add_source(unda.VolumeInjection((300.0, 303.0, 298.0), unda.ricker(f0)))
     assert any(message in text for text in sim.check().warnings), sim.check()
+
+
+def test_check_notes_how_far_time_steps_let_waves_run_ahead():
+    """sin(w dt/2) = c k dt/2: w = (2/dt) asin(c k dt/2), in periods at fmax over the way to the receiver.
+
+    The note takes the first term of a series, whose next is 9/80 (w dt)^2 of it, and two digits.
+    """
+    for cfl, noted in ((0.9, True), (0.4, False)):
+        sim = make(unda.Grid((61, 61, 61), 10.0), medium=MEDIUM, order=8, cfl=cfl)
+        sim.add_source(unda.VolumeInjection((100.0, 300.0, 300.0), unda.ricker(9.0)))
+        sim.add_receivers([(500.0, 300.0, 300.0)])
+        fmax = sim._solver.sources[0][0].f.fmax
+        steps = 2.0 * np.pi * fmax * sim.dt
+        ahead = (2.0 / steps * np.arcsin(steps / 2.0) - 1.0) * 400.0 * fmax / 1500.0
+        found = [text for text in sim.check().notes if "run" in text]
+        assert len(found) == noted == (ahead > 0.02) and not sim.check().warnings
+        if noted:
+            (said,) = re.findall(r"fast, ([0-9.]+) of a period over the 400 m", found[0])
+            assert float(said) == pytest.approx(ahead, rel=9 / 80 * steps**2 + 0.05)

@@ -134,6 +134,12 @@ TAKEN = {
     "times": (lambda q: WAVE(q, 0.0, 0.0, 200 * MS)["p"], 10 * U.cm, WAVE(0.1, 0.0, 0.0, 0.2)["p"]),
     "angle": (lambda q: SPHERE.bistatic(q, 90 * U.deg), 180 * U.deg, SPHERE.bistatic(np.pi, np.pi / 2)),
     "layer": (lambda q: unda.CPML(f0=q).f0, 2 * U.kHz, 2000),
+    "wave": (
+        lambda q: unda.PlaneWave((1, 0, 0), f=unda.ricker(1.0), region="0", amplitude=q).incident(
+            unda.Acoustic(rho=1.0, c=1.0)
+        )(1.0, 0.0, 0.0, 2.5)["p"],
+        2 * U.kPa, 2000,
+    ),
 }  # fmt: skip
 
 
@@ -189,12 +195,17 @@ def test_pictures_and_files_take_quantities(tmp_path):
 
 
 def test_where_no_unit_belongs_a_quantity_is_refused():
-    with pytest.raises(unda.ArgumentError, match=r"s is .* expected plain values"):
+    with pytest.raises(
+        unda.ArgumentError, match=r"s has values in newton; expected plain values, or .* unit='N'"
+    ):
         unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.N)  # of which source is not known yet
     force = unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.kN, "N")
     with pytest.raises(unda.ArgumentError, match="f has values in N; expected m3/s of a VolumeInjection"):
         unda.VolumeInjection((0, 0, 0), force)
     assert unda.Array([(0, 0, 0)], force, direction=(1, 0, 0)).f is force
+    wave = unda.PlaneWave((1, 0, 0), f=unda.ricker(1.0), region="0", amplitude=2 * U.V / U.m)
+    with pytest.raises(unda.ArgumentError, match=r"amplitude is .* expected one in units of Pa"):
+        wave.incident(unda.Acoustic(rho=1.0, c=1.0))
     with pytest.raises(unda.ArgumentError, match=r"cells is .* expected plain values"):
         unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)
     with pytest.raises(unda.ArgumentError, match=r"cfl is .* expected a number without a unit"):

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..exact import ExactSolution
 from ..problem.medium import Medium
+from ..problem.source import Source
 from ..problem.timefunction import TimeFunction, wrap
 from . import near_source, silent
 
@@ -125,6 +126,17 @@ def check(sim: Any) -> Report:
         )
     _outer_data(sim, report)
     return report
+
+
+def farthest(sim: Any) -> float | None:
+    """Return how far the farthest receiver is from a source [m], of the first 1,000 places of sources."""
+    sources = [one.places() for one in sim._solver.whole_sources() if isinstance(one, Source)]
+    points = np.concatenate([np.empty((0, 3)), *(receivers.points for receivers in sim.receivers)])
+    if not sources or not len(points):
+        return None
+    return max(
+        float(np.linalg.norm(points - place, axis=1).max()) for place in np.concatenate(sources)[:1000]
+    )
 
 
 def _each(sim: Any, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..problem.layer_rule import layer_name, rule, scalar_growth
 from ..problem.source import Source
 from ..problem.timefunction import wrap
 from . import near_source, silent
-from .check import Report
+from .check import Report, farthest
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
 from .incident_line import lines_of
@@ -24,6 +24,7 @@ from .incident_line import lines_of
 #: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
 _NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
 _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
+_AHEAD = 0.02  # of a period at fmax: 2 pi times as much of the wave
 
 
 def check(sim: Any) -> Report:
@@ -74,6 +75,11 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
         report.warnings.append(
             f"the step in time makes waves of {fmax:g} Hz {100 * phase:.1f} % too fast: lower cfl to "
             f"{sim.config['cfl'] * np.sqrt(_PHASE / phase):.2f}"
+        )
+    elif sim.order >= 6 and (far := farthest(sim)) and (ahead := phase * far / shortest) > _AHEAD:
+        report.notes.append(
+            f"time steps let waves of {fmax:.4g} Hz run {100 * phase:.2g} % fast, {ahead:.2g} of a period "
+            f"over the {far:.4g} m to the farthest receiver; the error falls with dt^2: take a smaller cfl"
         )
     peak = fastest / (fmax / 2.5)  # fmax of a Ricker wavelet is 2.5 times its peak
     for i, (name, one) in enumerate(sim._sides.items()):

@@ -77,13 +77,9 @@ def _layers(sim: Any, report: Report) -> None:
 
 def _time_dispersion(sim: Any, report: Report) -> None:
     """Tell how far waves are ahead at the farthest receiver: omega becomes omega (1 + (omega dt)^2 / 24)."""
-    if report.fmax is None or not sim._solver.sources or not sim.receivers:
+    far = common.farthest(sim)
+    if report.fmax is None or far is None:
         return
-    points = np.concatenate([receivers.points for receivers in sim.receivers])
-    if not len(points):
-        return
-    places = np.concatenate([source.places() for source in sim._solver.whole_sources()])
-    far = max(float(np.linalg.norm(points - place, axis=1).max()) for place in places[:1000])
     slowest = -sim._most(-float(sim.medium._speeds(sim._material.reshape(-1, sim._material.shape[2])).min()))
     main = report.fmax / _MAIN
     ahead = (2.0 * np.pi * main * sim.dt) ** 2 / 24.0

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .._check import number
 from .._core import as_array
+from .._units import is_quantity
 from ..errors import ArgumentError
 from ._timebase import Array, TimeFunction
 
@@ -167,6 +168,11 @@ class Sampled(TimeFunction):
         times = _samples("t", t, "s")
         if unit is not None and not isinstance(unit, str):
             raise ArgumentError(f"unit is {unit!r}; expected that of a source, such as 'N'")
+        given: Any = s
+        if unit is None and is_quantity(given):
+            raise ArgumentError(
+                f"s has values in {given.units}; expected plain values, or also the source's unit: unit='N'"
+            )
         values = _samples("s", s, unit)
         if len(times) != len(values) or len(times) < 4:
             raise ArgumentError(

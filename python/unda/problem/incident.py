@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._check import number, unit_vector, vector
 from .._fixed import Fixed
+from .._units import in_one_of
 from ..errors import ArgumentError
 from ..exact import ExactSolution, plane_wave
 from ._shapes import FACES
@@ -80,7 +81,7 @@ class PlaneWave(Fixed):
         across an axis that has no layers: periodic, or between walls that the wave alone meets. One material
         stands within half the order + 1 nodes of its surface, without conduction; scatterers are inside.
     amplitude : float
-        Factor of f.
+        Factor of f [Pa, m/s or V/m].
 
     Attributes
     ----------
@@ -174,7 +175,9 @@ class PlaneWave(Fixed):
         self.region = None if region is None else _names("region", region)
         self.scatterer = None if scatterer is None else _names("scatterer", scatterer)
         self.box = None if box is None else two_corners(box)
-        self.amplitude = number("amplitude", amplitude)
+        # Which unit is right is known with the medium: exact.plane_wave looks at the quantity itself.
+        self._amount = amplitude
+        self.amplitude = number("amplitude", in_one_of("amplitude", amplitude, ("Pa", "m/s", "V/m")))
 
     def incident(self, medium: Medium) -> ExactSolution:
         """Return the wave in a homogeneous medium, of ``unda.exact.plane_wave``.
@@ -196,7 +199,7 @@ class PlaneWave(Fixed):
             kind = "s"
         return plane_wave(
             medium, direction=self._given, f=self.f, kind=kind, polarization=self.polarization,
-            amplitude=self.amplitude,
+            amplitude=self._amount,
         )  # fmt: skip
 
     def driven(self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries) -> Driven:
