@@ -53,6 +53,14 @@ def test_the_picture_has_a_curve_for_each_degree_with_its_order():
     assert found.plot(ax=ax) is ax
 
 
+def test_sizes_are_metres_of_meshes_and_plain_numbers_of_numbers():
+    numbers = unda.convergence(lambda degree, n: 1.0 / n, [1], [4, 8])
+    grids = unda.convergence(
+        lambda degree, grid: grid.spacing[0], [1], [unda.Grid((4, 4, 4), h) for h in (1.0, 0.5)]
+    )
+    assert (numbers.plot().get_xlabel(), grids.plot().get_xlabel()) == ("h = 1/n", "h [m]")
+
+
 @pytest.mark.parametrize(
     ("arguments", "keywords", "words"),
     [

@@ -108,6 +108,6 @@ def plot_convergence(found: Any, field: str, ax: Any, matplotlib: Mapping[str, A
         ax.loglog(
             h, error, **{"marker": "o", "label": f"degree {degree}, order {order:.2f}"} | dict(matplotlib)
         )
-    ax.set(xlabel="h [m]", ylabel="error" if field == "error" else f"relative L2 error of {field}")
+    ax.set(xlabel=found.size, ylabel="error" if field == "error" else f"relative L2 error of {field}")
     ax.legend()
     return ax

@@ -102,7 +102,8 @@ def convergence(
             for h, mesh in sizes:
                 rows.append({"degree": degree, "h": h, "errors": _errors(run(degree, mesh), degree, h)})
                 shown.update(1)
-    return Convergence(rows)
+    in_metres = all(isinstance(mesh, (Mesh, Grid)) for _, mesh in sizes)
+    return Convergence(rows, size="h [m]" if in_metres else "h = 1/n")
 
 
 def size_of(mesh: Any) -> float:
@@ -171,7 +172,9 @@ class Convergence:
     Attributes
     ----------
     rows : list of dict
-        "degree", "h" [m] and "errors" of each run, by field; coarse meshes first.
+        "degree", "h" ([m], or 1/n of numbers) and "errors" of each run, by field; coarse meshes first.
+    size : str
+        What h is, for the picture.
     fields : tuple of str
         Names of the errors, the largest first.
 
@@ -191,8 +194,8 @@ class Convergence:
          2                   3.00  least squares
     """
 
-    def __init__(self, rows: list[Row]) -> None:
-        self.rows = rows
+    def __init__(self, rows: list[Row], size: str = "h [m]") -> None:
+        self.rows, self.size = rows, size
         names = dict.fromkeys(name for row in rows for name in row["errors"])
         largest = {name: max(row["errors"].get(name, 0.0) for row in rows) for name in names}
         # Fields that are 0 in the solution have an error, but no order: rounding.
@@ -206,7 +209,7 @@ class Convergence:
         return field
 
     def curve(self, degree: int, field: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return sizes [m] and errors of a degree, coarse meshes first.
+        """Return sizes ([m], or 1/n of numbers) and errors of a degree, coarse meshes first.
 
         Parameters
         ----------
