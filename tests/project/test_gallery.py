@@ -106,3 +106,7 @@ def test_the_code_of_a_page_runs_in_an_empty_folder(page, tmp_path, monkeypatch)
     )
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
+    misfits = [
+        float(one) for text in re.findall(r"\[([-.e0-9 ]+)\]$", done.stdout, re.M) for one in text.split()
+    ]
+    assert len(misfits) == 4 * (page == "quickstart.md") and all(0 < one < 0.03 for one in misfits)
