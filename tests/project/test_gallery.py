@@ -83,6 +83,7 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path, link, why):
 
 
 PAGES = ["quickstart.md", *(f"howto/{path.name}" for path in sorted((ROOT / "docs" / "howto").glob("*.md")))]
+PRINTED = {"howto/absorb.md": r"'absorbing': '23\.\d %', 'exact outside': '2\.\d %'"}  # as they say below
 SHORT = ("howto/mesh_from_gmsh.md", "howto/several_devices.md", "howto/from_c.md")
 
 
@@ -106,6 +107,7 @@ def test_the_code_of_a_page_runs_in_an_empty_folder(page, tmp_path, monkeypatch)
     )
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
+    assert re.search(PRINTED.get(page, ""), done.stdout)
     misfits = [
         float(one) for text in re.findall(r"\[([-.e0-9 ]+)\]$", done.stdout, re.M) for one in text.split()
     ]

@@ -359,6 +359,16 @@ class DG(MeshSimulation):
         gather : bool
             Where processes share the problem: return the field of the whole mesh in process 0 and None in the
             others, instead of that of own cells (``mesh.own_cells``) in each.
+
+        Returns
+        -------
+        ndarray, shape (num_elem, num_node), or None
+            In the field's unit, ``medium.units``.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
         """
         (name,) = field_names((name,), self.fields)
         own = np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])

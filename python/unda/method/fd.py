@@ -442,6 +442,15 @@ class FD(Simulation):
             Where processes share the problem: return the whole field in process 0 and None in the others,
             instead of the planes `own_planes` in each.
 
+        Returns
+        -------
+        ndarray, shape (nx, ny, nz), or None
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
+
         Examples
         --------
         >>> from mpi4py import MPI  # doctest: +SKIP

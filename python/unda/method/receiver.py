@@ -170,7 +170,23 @@ class Receivers(ReceiverOutput):
         return self._t0 + (self._step + self.every * np.arange(self.num_sample)) * self._dt
 
     def times(self, name: str) -> np.ndarray:
-        """Return the times at which a field was recorded (num_sample,) [s]; staggered: t - dt/2 for v, H."""
+        """Return the times at which a field was recorded, of staggered grids t - dt/2 for v and H.
+
+        Parameters
+        ----------
+        name : str
+            One of `fields`.
+
+        Returns
+        -------
+        ndarray, shape (num_sample,)
+            [s].
+
+        Raises
+        ------
+        ArgumentError
+            If the field was not recorded.
+        """
         self._index(name)
         return self.t + self._lags.get(name, 0.0)
 
@@ -353,6 +369,11 @@ class Receivers(ReceiverOutput):
 
     def save(self, path: Any) -> None:
         """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
 
         Raises
         ------

@@ -338,7 +338,7 @@ class SEM(MeshSimulation):
             One of `fields`, or another that receivers can record: stresses and velocities of fluids are those
             of each cell's polynomial.
         gather : bool
-            As for `DG.get`.
+            As for `DG.get`, which says what is returned and raised.
         """
         (name,) = field_names((name,), tuple(self._known.units))
         own = np.ascontiguousarray(Nodal(self, self._read())(name).astype(self.dtype))

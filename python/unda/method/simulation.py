@@ -181,7 +181,12 @@ class Simulation(SimulationSources, SimulationMonitors, SimulationRun, Pictures)
 
     @alone
     def reset(self, sources: bool = False) -> None:
-        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources.
+        """Set fields and time to zero, and empty receivers and monitors.
+
+        Parameters
+        ----------
+        sources : bool
+            Forget the sources, too.
 
         See Also
         --------

@@ -47,6 +47,10 @@ class SimulationRun(SimulationReceivers):
     def step(self, n: int = 1) -> None:
         """Run n time steps.
 
+        Parameters
+        ----------
+        n : int
+
         Raises
         ------
         UnstableError

@@ -242,14 +242,24 @@ class Medium(Fixed):
         return {name: self._values[name].one() for name in self.parameters}
 
     def speed_max(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the fastest wave on a grid, or in cells of a mesh, at centroids."""
+        """Return the speed [m/s] of the fastest wave.
+
+        Parameters
+        ----------
+        mesh : Mesh or Grid
+            Nodes of a grid, or cells of a mesh, at centroids.
+
+        Returns
+        -------
+        float
+        """
         fastest = self._values.get(self._fastest)
         if isinstance(mesh, Grid) and isinstance(fastest, ByNode) and fastest.shape == mesh.shape:
             return fastest.high
         return max(self._each(self._parts(mesh), lambda table: float(self._speeds(table).max())))
 
     def speed_min(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the slowest wave on a grid, or in cells of a mesh, at centroids."""
+        """Return the speed [m/s] of the slowest wave; see `speed_max`."""
         return min(self._each(self._parts(mesh), lambda table: float(self._speeds(table).min())))
 
     def _refuse_changed(self) -> None:

@@ -220,6 +220,11 @@ class Convergence:
         Returns
         -------
         h, error : arrays, shape (num_mesh,)
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field or degree.
         """
         name = self._field(field)
         own = [row for row in self.rows if row["degree"] == degree and name in row["errors"]]
