@@ -133,6 +133,7 @@ static double find_gain(const struct fd *fd, int f, int64_t x, int64_t y, int64_
     const struct fd_axis *axis = fd->axis;
     const int *half = fd->field[f].half;
     int64_t next_y = y + 1 < axis[1].total ? y + 1 : 0, next_z = z + 1 < axis[2].total ? z + 1 : 0;
+    int next_x = axis[0].total > 1; /* one plane follows itself, and is there once */
     int free = fd_free_node(&axis[0], x) | fd_free_node(&axis[1], y) << 1 | fd_free_node(&axis[2], z) << 2;
     int unused = ~(half[0] | half[1] << 1 | half[2] << 2);
     fd_corners material;
@@ -140,7 +141,7 @@ static double find_gain(const struct fd *fd, int f, int64_t x, int64_t y, int64_
         int64_t at = (c >> 1 & 1 ? next_y : y) * axis[2].total + (c >> 2 ? next_z : z);
         for (int which = 0; which < fd->num_material; which++)
             material[c][which] = c & unused          ? 0
-                                 : fd->varies[which] ? m->value[which][c & 1][at]
+                                 : fd->varies[which] ? m->value[which][c & next_x][at]
                                                      : fd->material_first[which];
     }
     return fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, rates, free);
