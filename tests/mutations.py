@@ -397,7 +397,7 @@ MUTATIONS = [
     ("python/unda/method/staggered_surface.py", "append((at, -1.0))", "append((at, 1.0))"),
     ("python/unda/method/pass_cases.py", "self._middle[row] = 2 * half", "self._middle[row] = 0"),
     ("python/unda/method/pass_cases.py", "[:, first : first + num] = made", "[:, :num] = made"),
-    ("python/unda/method/rounded_surface.py", "before - sums", "-sums"),
+    ("python/unda/method/rounded_surface.py", "-normal(center + sums)", "-normal(sums)"),
     ("python/unda/method/rounded_surface.py", "found.append(after)", "found.append(now)"),
     ("python/unda/method/rounded_surface.py", "_flushed if line", "_kept if line"),
     ("python/unda/method/receiver.py", "np.exp(2j * np.pi", "np.exp(-2j * np.pi"),
