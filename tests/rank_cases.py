@@ -16,36 +16,65 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
+from rank_pool import Pool
+
 MPIEXEC = shutil.which("mpiexec")
 #: What repr says of each transport.
 NAMES = {"nccl": "nccl", "mpi": "mpi by device", "host": "mpi by host"}
 
 
-def start(num, script, *arguments, folder=None, seconds=100, **environment):
-    """Run a script in so many processes; the result of subprocess.run, in `seconds` or TimeoutExpired."""
+def how(num):
+    """The words that start Python in so many processes, and their environment."""
     allowed = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     more = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
     more |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
     more |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [MPIEXEC, "-n", str(num), sys.executable, "-W", "ignore::unda.AccuracyWarning"]
+    return command, os.environ | allowed | more
+
+
+def start(num, script, *arguments, folder=None, seconds=100, **environment):
+    """Run a script in so many processes; the result of subprocess.run, in `seconds` or TimeoutExpired."""
+    command, own = how(num)
     return subprocess.run(
-        [*command, str(script), *arguments], cwd=folder, env=os.environ | allowed | more | environment,
+        [*command, str(script), *arguments], cwd=folder, env=own | environment,
         capture_output=True, text=True, timeout=seconds,
     )  # fmt: skip
 
 
-def job(num, folder, text, **more):
-    """The same of a script given as text, in a folder."""
+def written(folder, text):
     script = folder / "job.py"
     script.write_text(text)
-    return start(num, script, folder=folder, **more)
+    return script
+
+
+def job(num, folder, text, **more):
+    """The same of a script given as text, in a folder."""
+    return start(num, written(folder, text), folder=folder, **more)
 
 
 def passes(num, folder, text, **more):
-    """A script given as text ends well in so many processes; the result of subprocess.run."""
+    """A script given as text ends well in processes of its own; the result of subprocess.run."""
     done = job(num, folder, text, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
+
+
+_pools = {}
+
+
+def passes_in_pool(num, folder, text, seconds=100):
+    """A script given as text ends well in processes that do other such jobs too; what they printed.
+
+    Of host memory alone: which device there is must be known before unda is loaded.
+    """
+    if num not in _pools:
+        _pools[num] = Pool(num, *how(num))
+    pool = _pools.pop(num)  # unless it ends well
+    good, stdout, stderr = pool.do(written(folder, text), seconds)
+    assert good, stdout + stderr
+    _pools[num] = pool
+    return SimpleNamespace(stdout=stdout, stderr=stderr)
 
 
 def all_raise(kind, words, work):

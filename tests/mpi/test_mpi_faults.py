@@ -31,7 +31,7 @@ def job(folder, text):
 
 
 def passes(folder, text):
-    rank_cases.passes(3, folder, BEGIN + text, seconds=SECONDS)
+    rank_cases.passes_in_pool(3, folder, BEGIN + text, seconds=SECONDS)
 
 
 GO_ON = """
@@ -181,7 +181,7 @@ def test_a_process_that_ends_outside_of_calls_ends_all(tmp_path, begin, end, oth
 
 def test_processes_may_end_one_after_the_other(tmp_path):
     """And so may a fork of one of them."""
-    passes(tmp_path, MADE + """
+    rank_cases.passes(3, tmp_path, BEGIN + MADE + """
 import time
 other = unda.scatter(mesh, comm)
 half = comm.Split(bad)
@@ -196,4 +196,4 @@ if bad:
 comm.Barrier()
 time.sleep(0.2 * comm.rank)
 sys.exit(0)
-""")  # fmt: skip
+""", seconds=SECONDS)  # fmt: skip

@@ -94,12 +94,12 @@ for a, b in zip(many.monitors, again.monitors, strict=True):
 
 @pytest.mark.parametrize("scheme", ["scalar", "staggered"])
 def test_grids_in_processes_have_the_bits_of_one(scheme, tmp_path):
-    rank_cases.passes(2, tmp_path, BEGIN + f"SCHEME = {scheme!r}\n" + GRID)
+    rank_cases.passes_in_pool(2, tmp_path, BEGIN + f"SCHEME = {scheme!r}\n" + GRID)
 
 
 def test_meshes_in_processes_have_the_bits_of_one(tmp_path):
-    rank_cases.passes(3, tmp_path, BEGIN + MESH)
+    rank_cases.passes_in_pool(3, tmp_path, BEGIN + MESH)
 
 
 def test_spectral_elements_in_processes_have_the_samples(tmp_path):
-    rank_cases.passes(3, tmp_path, BEGIN + ELEMENTS)
+    rank_cases.passes_in_pool(3, tmp_path, BEGIN + ELEMENTS)

@@ -30,7 +30,7 @@ def go_on(sim):
 
 
 def passes(folder, text, num=2):
-    rank_cases.passes(num, folder, BEGIN + text, seconds=SECONDS)
+    rank_cases.passes_in_pool(num, folder, BEGIN + text, seconds=SECONDS)
 
 
 def test_what_one_process_refuses_is_refused_by_all(tmp_path):

@@ -52,4 +52,4 @@ for kind, near in {"DG": 0.0, "SEM": 1e-5, "FD": 0.0}.items():
 
 
 def test_shots_and_what_they_record_are_those_of_one_process(tmp_path):
-    rank_cases.passes(2, tmp_path, SHOTS)
+    rank_cases.passes_in_pool(2, tmp_path, SHOTS)

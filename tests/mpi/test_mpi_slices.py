@@ -86,4 +86,4 @@ sim.step(1)  # a failure is over once all have raised
 
 
 def test_slices_are_those_of_one_process_and_process_0_draws(tmp_path):
-    run(2, tmp_path, SLICES + RUNS, MPLBACKEND="Agg")
+    run(2, tmp_path, "import matplotlib\nmatplotlib.use('Agg')" + SLICES + RUNS)
