@@ -17,6 +17,9 @@ import stand_in_driver
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "sanitized"
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+#: Of the library and the scenarios: what is undefined is an illegal instruction, which AddressSanitizer reports by
+#: file and line. To say in words what it was takes a third of the compiler's time.
+TRAP = "-fsanitize-undefined-trap-on-error"
 ARGUMENT, MESH = 1, 2
 
 
@@ -43,7 +46,7 @@ def program():
     # Optimizing takes three times as long, and hides accesses from the sanitizers.
     plain = [f"BUILD={BUILD}", "OPT=-O0"]
     # An ifunc resolver would run before AddressSanitizer is ready.
-    extra = [f"EXTRA={SANITIZERS} -DUNDA_NO_CLONES"]
+    extra = [f"EXTRA={SANITIZERS} {TRAP} -DUNDA_NO_CLONES"]
     # What is undefined in one precision is in the other, from the same source; sizes of arrays may differ.
     extra += ["EXTRA_OF=%_f64.o:-fno-sanitize=undefined"]
     # No scenario has waves of DG other than sound, or layers of hexahedra: those are taken as they were
@@ -61,7 +64,7 @@ def program():
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]
-    made(["gcc", *flags, *SANITIZERS.split(), *sources, *sanitized, *as_shipped, *link])
+    made(["gcc", *flags, *SANITIZERS.split(), TRAP, *sources, *sanitized, *as_shipped, *link])
     return target.rename(BUILD / "library")
 
 
@@ -76,7 +79,7 @@ def run(scenario, device="cpu"):
     """Run a scenario; returns the finished process and its "key=value" lines."""
     # Threads that wait for the next failure would use up a processor.
     environment = os.environ | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    environment |= {"UBSAN_OPTIONS": "print_stacktrace=1"}
+    environment |= {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "handle_sigill=1"}
     environment |= sanitized_stand_in() if device == "cuda" else {}
     command = [program(), scenario, {"cpu": "-1", "cuda": "0"}[device]]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -264,10 +267,10 @@ def test_every_function_that_can_fail_is_among_them():
     [
         ("overrun", "AddressSanitizer: heap-buffer-overflow"),
         ("leak", "LeakSanitizer: detected memory leaks"),
-        ("overflow", "signed integer overflow"),
+        ("overflow", r"AddressSanitizer: ILL .*\n.* in run_overflow \S+/library.c:\d+"),
     ],
 )
 def test_the_sanitizers_find_what_they_should(fault, report):
     done, _ = run(fault)
     assert done.returncode != 0
-    assert report in done.stderr
+    assert re.search(report, done.stderr)
