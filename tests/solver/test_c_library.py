@@ -17,8 +17,8 @@ import stand_in_driver
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "sanitized"
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-#: Of the library and the scenarios: what is undefined is an illegal instruction, which AddressSanitizer reports by
-#: file and line. To say in words what it was takes a third of the compiler's time.
+#: Of library and scenarios: what is undefined is an illegal instruction, which AddressSanitizer reports
+#: by file and line. To say in words what it was takes a third of the compiler's time.
 TRAP = "-fsanitize-undefined-trap-on-error"
 ARGUMENT, MESH = 1, 2
 
