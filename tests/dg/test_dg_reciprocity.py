@@ -59,7 +59,7 @@ def trace(case, here, along, there, recorded, flux="upwind", medium=None):
     made = source(here, along)
     sim.add_source(made)
     rec = sim.add_receivers([there], fields)
-    sim.run(until=2.0)
+    sim.run(until=1.0)
     weight = [1.0] if len(fields) == 1 else recorded
     if isinstance(made, unda.CurrentDipole):
         weight = recorded / np.linalg.norm(recorded)
