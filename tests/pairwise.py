@@ -82,14 +82,21 @@ def values(item, together=()):
 
 
 def fewest(items, together=()):
-    """A few cases of one test in which every value of each argument occurs (greedy, the first of equals)."""
+    """A few cases of one test in which every value of each argument occurs.
+
+    Greedy, the first of equals; then without those whose values later ones have.
+    """
     each = [values(item, together) for item in items]
     missing, chosen = set().union(*each), []
     while missing:
         best = max(range(len(each)), key=lambda i: len(each[i] & missing))
         missing -= each[best]
-        chosen.append(items[best])
-    return chosen
+        chosen.append(best)
+    for one in list(chosen):
+        others = set().union(*(each[i] for i in chosen if i != one))
+        if each[one] <= others:
+            chosen.remove(one)
+    return [items[i] for i in chosen]
 
 
 def thin(items):

@@ -125,7 +125,7 @@ def run(toy, *words):
     return [float(word) for word in done.stdout.split()]
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("device", "shape")
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("device", "kernel", "per", "shape", "degree"),

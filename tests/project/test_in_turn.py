@@ -59,6 +59,13 @@ def test_of_a_test_marked_each_value_the_default_cases_have_every_value_and_the_
     assert [item.marks for item in other] == [[], []]  # a slow case stands for none
 
 
+def test_a_case_whose_values_later_ones_have_is_slow():
+    """The first of equals is taken first, and here none of the others can be left out."""
+    table = [dict(zip("abc", one, strict=True)) for one in ((1, 1, 1), (1, 2, 2), (2, 1, 3), (3, 3, 1))]
+    one = cases("one", *table)
+    assert fewest(one) == one[1:] and all_values(one[1:]) == all_values(one)
+
+
 def test_of_values_that_go_together_every_pair_has_a_case():
     settings = list(itertools.product("ab", "xy", (1, 2)))
     found = cases("one", *(dict(zip(("physics", "wall", "degree"), one, strict=True)) for one in settings))

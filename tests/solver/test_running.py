@@ -147,8 +147,8 @@ def growth(mesh, medium, steps, **options):
 
 #: All pairs of two.
 LIMITED = [
-    ("lsrk4", "upwind", "rigid"), ("ab3", "central", "rigid"), ("lsrk4", "central", "free"),
-    ("ab3", "upwind", "free"), ("lsrk4", "central", "absorbing"), ("ab3", "upwind", "absorbing"),
+    ("lsrk4", "upwind", "rigid"), ("ab3", "upwind", "free"), ("lsrk4", "central", "absorbing"),
+    ("ab3", "central", "rigid"), ("lsrk4", "central", "free"), ("ab3", "upwind", "absorbing"),
 ]  # fmt: skip
 
 
