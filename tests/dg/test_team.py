@@ -226,7 +226,7 @@ def test_one_device_in_a_list_is_that_device():
         ({"device": ["cpu", "tpu"]}, "device is 'tpu'"),
         ({"device": ["cpu"] * 2, "partition": "best"}, "partition is 'best'"),
         ({"device": ["cpu"] * 2, "transport": "pigeon"}, "transport is 'pigeon'"),
-        ({"device": ["cpu"] * 73}, "num is 73; expected an integer, 1 to 72"),
+        ({"device": ["cpu"] * 73}, "the mesh has 72 cells, expected one or more a device of 73"),
     ],
 )
 def test_what_no_team_can_be_is_refused(options, message):

@@ -152,6 +152,8 @@ def _partition(mesh: Mesh, num: int, given: Any) -> Partition:
         if given.num != num:
             raise ArgumentError(f"partition has {given.num} parts, expected one for each of {num} devices")
         return given
+    if num > mesh.num_elem:
+        raise ArgumentError(f"the mesh has {mesh.num_elem} cells, expected one or more a device of {num}")
     method = ("curve", "metis")[choice("partition", given, ("curve", "metis"))]
     return mesh.partition(num, method=method)
 
