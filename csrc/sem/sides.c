@@ -5,8 +5,10 @@
  *   layers      damping in proportion to the mass: the nodes of layers have C = integral of 2 d rho, of fluids of
  *               2 d / kappa, so that u'' + 2 d u' stands for u''. Energy decreases at any d >= 0, and the largest
  *               stable dt stays: with v+ and v- half a step after and before, M (v+ - v-)/dt + C (v+ + v-)/2 = f - K u.
- *   fixed, symmetry   of solids: u stays in the subspace orthogonal to all normals of the node's faces;
- *               fluids slide.
+ *   fixed, symmetry   of solids: u stays in the subspace orthogonal to the normals of the node's walls;
+ *               fluids slide. Faces whose normals are less than 41 degrees apart are one wall, with the normal
+ *               that is the integral of the node's function, so that curved walls let waves slide along them:
+ *               two normals a little apart would hold at each edge what crosses it.
  *   free        of fluids: chi = 0; of solids natural, as rigid is of fluids.
  *   coupling    the fluid's equation gets the integral of n.u, the solid's that of p n, n the fluid's outward
  *               normal. */
@@ -53,11 +55,20 @@ static void each_node(struct sem *sem, int kind, bool coupled, void *to,
 
 /* ---- walls, dashpots and layers ---- */
 
+enum { MAX_WALL = 8 }; /* at a node; so many, which are far from parallel, leave no direction */
+
+/* Walls at a node: the sum of the areas of those of its faces that are one smooth wall. */
+struct walls {
+    double area[MAX_WALL][3];
+    int num;
+};
+
 struct building {
     int kind;
     int32_t *place;      /* [node]: in the list, -1 */
     double (*normal)[9]; /* [listed]: orthonormal directions in which u is 0 */
     int8_t *num;         /* [listed]: how many */
+    struct walls *walls; /* [listed]: of "symmetry" */
 };
 
 static bool is_natural(int kind, int condition)
@@ -152,6 +163,21 @@ static void add_direction(int dim, const double *given, double *set, int8_t *num
     }
 }
 
+/* Above this cosine two normals are of one wall. */
+static const double SAME_WALL = 0.75;
+
+static void add_wall(struct walls *w, const double area[3])
+{
+    int at = 0;
+    while (at < w->num && dot(w->area[at], area) < SAME_WALL * norm(w->area[at]) * norm(area))
+        at++;
+    if (at == MAX_WALL)
+        return;
+    for (int i = 0; i < 3; i++)
+        w->area[at][i] += area[i];
+    w->num += at == w->num;
+}
+
 static void damp(const struct sem *sem, int64_t elem, int node, const double area[3], int dim,
                  double *damping)
 {
@@ -171,20 +197,28 @@ static void apply_condition(struct sem *sem, int64_t elem, int face, int node, i
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     struct building *b = to;
     int condition = -1 - sem->space.neighbor[6 * elem + face], dim = sem->region[b->kind].dim;
-    double area[3], normal[3];
+    double area[3];
     if (is_natural(b->kind, condition))
         return;
     int32_t at = b->place[id];
     face_area(sem, elem, face, node, area);
-    for (int i = 0; i < 3; i++)
-        normal[i] = area[i] / norm(area);
     if (condition == BOUNDARY_ABSORBING)
         damp(sem, elem, node, area, dim, sem->region[b->kind].sides.damping + (int64_t)at * dim * dim);
     else if (condition == BOUNDARY_SYMMETRY)
-        add_direction(dim, normal, b->normal[at], &b->num[at]);
+        add_wall(&b->walls[at], area);
     else
         for (int i = 0; i < dim; i++)
             add_direction(dim, axes[i], b->normal[at], &b->num[at]);
+}
+
+static void hold_walls(int dim, const struct walls *w, double *set, int8_t *num)
+{
+    for (int k = 0; k < w->num; k++) {
+        double normal[3], size = norm(w->area[k]);
+        for (int i = 0; i < 3; i++)
+            normal[i] = w->area[k][i] / size;
+        add_direction(dim, normal, set, num);
+    }
 }
 
 /* An orthonormal basis of what is orthogonal to a set: its directions, then the others. */
@@ -252,6 +286,7 @@ static unda_status build_sides(struct sem *sem, int kind, const unda_solver_opti
     SCRATCH int32_t *place = NULL;
     SCRATCH double(*normal)[9] = NULL;
     SCRATCH int8_t *num = NULL;
+    SCRATCH struct walls *walls = NULL;
     TRY(array_try(&place, r->num_node, sizeof *place, "sides"));
     for (int64_t i = 0; i < r->num_node; i++)
         place[i] = -1;
@@ -260,8 +295,10 @@ static unda_status build_sides(struct sem *sem, int kind, const unda_solver_opti
     each_damped(sem, o, &b, true);
     TRY(array_try(&normal, sides->num, sizeof *normal, "sides"));
     TRY(array_try(&num, sides->num, sizeof *num, "sides"));
+    TRY(array_try(&walls, sides->num, sizeof *walls, "sides"));
     b.normal = normal;
     b.num = num;
+    b.walls = walls;
     int64_t size = sides->num * r->dim * r->dim;
     TRY(array_own(&sem->owned, &sides->node, sides->num, sizeof(int32_t), "sides"));
     TRY(array_own(&sem->owned, &sides->rest, size, sizeof(double), "sides"));
@@ -275,6 +312,7 @@ static unda_status build_sides(struct sem *sem, int kind, const unda_solver_opti
         if (place[i] >= 0)
             sides->node[place[i]] = (int32_t)i;
     for (int64_t i = 0; i < sides->num; i++) {
+        hold_walls(r->dim, &walls[i], normal[i], &num[i]);
         complete(r->dim, normal[i], num[i], sides->basis + r->dim * r->dim * i, &sides->num_free[i]);
         invert(r->dim, sides, i, r->mass[sides->node[i]], 0, sides->rest + r->dim * r->dim * i);
     }
