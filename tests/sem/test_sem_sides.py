@@ -94,3 +94,30 @@ def test_a_free_fluid_has_no_pressure_on_its_surface():
     on = (np.abs(sim.coordinates - 0.5) > 0.5 - 1e-9).any(axis=2)
     assert not sim.get("p")[on].any()
     assert sim.error(mode, relative=True)["chi"] < 1e-3
+
+
+def test_a_ring_between_curved_walls_of_symmetry_turns_for_ever():
+    """Cells of 27 nodes, of degree 2: the rotation (-y, x) is in the elements, without strain, and at
+    vertices and middles of sides the walls' normals are radial, by symmetry. So it stays to rounding: 100
+    steps, eps over the least spacing of nodes, 0.1, each.
+    """
+    angle, across, up = (
+        np.append(np.arange(32) * np.pi / 16, 0.0),
+        np.linspace(1, 1.5, 3),
+        np.linspace(0, 0.25, 3),
+    )
+    r, a, z = np.meshgrid(across, angle, up, indexing="ij")
+    ring = unda.mapped_mesh(r * np.cos(a), r * np.sin(a), z, curved=True)
+
+    def turning(wall):
+        sim = unda.SEM(
+            ring, unda.Elastic(rho=1.0, vp=1.8, vs=1.0), degree=2, device="cpu", dtype="float64",
+            boundary={"xmin": wall, "xmax": wall, "*": "symmetry"},
+        )  # fmt: skip
+        sim.set(vx=lambda x, y, z: -y, vy=lambda x, y, z: x)
+        sim.step(100)
+        x, y, _ = np.moveaxis(sim.coordinates, -1, 0)
+        return max(np.abs(sim.get("vx") + y).max(), np.abs(sim.get("vy") - x).max())
+
+    assert turning("symmetry") < 100 * np.finfo(float).eps / 0.1
+    assert turning("fixed") > 0.5
