@@ -1,7 +1,7 @@
 """What float32 rounds in the scalar scheme: one sum a step like p, others like p' - p (docs/fd_scalar.md).
 
 A wave cos(k (x + y + z) + a) of a periodic cube has eight values, whatever the order, so that its
-run is repeated here, operation by operation, in milliseconds. Not here: what plans take for it (test_plan.py).
+run is repeated here, operation by operation, in milliseconds. Not here: what plans take (test_plan.py).
 """
 
 import numpy as np
@@ -41,9 +41,9 @@ def test_float32_rounds_one_sum_of_a_step_like_p(order):
     """Of 8 periods of some 75 and 100 steps, which no number of periods repeats.
 
     A rounding of p, of standard deviation 2^-24 / sqrt(3) of the power of two below it, so 0.2 eps of p,
-    changes p by 0.2 eps / (w dt) from then on; num of them, at all phases, by sqrt(num / 2) as much. Five times
-    that is allowed, and weights rounded by 2^-22 of the first one, which is half as much of w. At order 2 the
-    sum of W = c^2 dt^2 is rounded by 2^-26 and nothing can make up for it: 2^-27 / (3 W) of w.
+    changes p by 0.2 eps / (w dt) from then on; num of them, at all phases, by sqrt(num / 2) as much. Five
+    times that is allowed, and weights rounded by 2^-22 of the first one, which is half as much of w. At order
+    2 the sum of W = c^2 dt^2 is rounded by 2^-26 and nothing can make up for it: 2^-27 / (3 W) of w.
     """
     dt = 0.11 * stable_step(order, (1, 1, 1), 1.0)
     turn = radians_per_step(order, (K, K, K), (1, 1, 1), 1.0, dt)
