@@ -45,9 +45,10 @@ HIGH = [
     {"kind": "solid", "degree": 9, "dtype": "float32", "cells": "warped", "boundary": "periodic",
      "per": "cell", "assembly": "atomic", "tile": 1, "source": "moment"},
 ]  # fmt: skip
-#: Planes of warped cells, which `axes` = 2 with "atomic" does not take.
+#: Planes of warped cells, which `axes` = 2 with "atomic" does not take, with a source. By default, since no
+#: other case has such tiles.
 PLANES = {"kind": "fluid", "degree": 3, "dtype": "float64", "cells": "warped", "boundary": "hard",
-          "per": "cell", "assembly": "ordered", "tile": 8, "axes": 2, "source": "none"}  # fmt: skip
+          "per": "cell", "assembly": "ordered", "tile": 6, "axes": 2, "source": "moment"}  # fmt: skip
 STEPS = (3, 7)
 
 
