@@ -40,8 +40,8 @@ HIGH = [
      "flux": "upwind", "integrator": "lsrk4", "per": "cell", "kernel": "f1s"},
     {"physics": "elastic", "degree": 8, "dtype": "float32", "cells": "sheared", "boundary": "hard",
      "flux": "central", "integrator": "ab3", "per": "cell", "kernel": "base"},
-    # a block of one element; the metric is computed where its node's state is used. Its degree, which no other
-    # case has, makes it a default case
+    # a block of one element; the metric is computed where its node's state is used. No other case has its
+    # degree, so that it runs by default
     {"physics": "acoustic", "degree": 9, "dtype": "float32", "cells": "warped", "boundary": "periodic",
      "flux": "upwind", "integrator": "lsrk4", "per": "cell", "kernel": "lines"},
     # at this degree 1/J does not follow from G, of curls it does from the edges
