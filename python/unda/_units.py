@@ -62,7 +62,7 @@ def in_one_of(name: str, value: Any, units: Sequence[str]) -> Any:
         return value
     for unit in units:
         if value.is_compatible_with(in_pint(unit)):
-            return value.m_as(in_pint(unit))
+            return _magnitude(name, value, unit)
     raise ArgumentError(f"{name} is {value!s:.60}; expected one in units of {' or '.join(units)}")
 
 
