@@ -79,7 +79,7 @@ def test_many_sources_beside_receivers_are_one_warning():
 def test_ten_thousand_sources_take_moments_and_few_lines(method):
     """Of 10^4 sources beside receivers, vertices and on a free side the worst are named and the rest counted.
 
-    A loop over them that works with receivers, cells or walls takes 0.1 ms each, 1 s in all; without it 0.05 s.
+    A loop that works with receivers, cells or walls takes 0.1 ms a source, 1 s in all; without it 0.05 s.
     """
     medium, pulse = unda.Acoustic(rho=1.0, c=1.0), unda.ricker(0.06)
     if method == "grid":
