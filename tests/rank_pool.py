@@ -1,8 +1,9 @@
 """Processes of MPI that do one job after another: to start one takes half a second, longer than most jobs do.
 
 A job that fails in a process, or does not end in time, ends them all; the next one has new processes. What
-an earlier job has left (modules, the communicator's duplicate) a later one finds. Not here: jobs with an
-environment of their own, on devices, or whose end is looked at: rank_cases.py starts processes for each.
+an earlier job has left (modules, the communicator's duplicate) a later one finds; to leave a message is a
+failure. Not here: jobs with an environment of their own, on devices, or whose end is looked at: rank_cases.py
+starts processes for each.
 """
 
 import atexit
@@ -55,7 +56,9 @@ class Pool:
         if not good:
             self.end(now=True)
         printed = (printed_by(script, rank) for rank in range(len(self.links)))
-        return good, *("".join(path.read_text() for path in each) for each in zip(*printed, strict=True))
+        return good, *(
+            "".join(path.read_text() for path in each if path.exists()) for each in zip(*printed, strict=True)
+        )
 
     def end(self, now=False):
         """Without a link processes come to their end; `now`: wherever they are."""
@@ -108,11 +111,20 @@ def ends_well(script):
     return True
 
 
+def has_all_messages(comm, own):
+    """No message of a job waits for the next one; own: a communicator that jobs do not have."""
+    own.Barrier()
+    left = comm.iprobe()
+    if left:
+        print(f"the job left a message to process {comm.rank} that nobody received", file=sys.stderr)
+    return not left
+
+
 def serve(address):
     """Do one job after another, as long as there is somebody at the other end."""
     from mpi4py import MPI
 
-    rank = MPI.COMM_WORLD.rank
+    rank, own = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Dup()
     with socket.socket(socket.AF_UNIX) as link:
         link.connect(address)
         link.sendall(str(rank).encode())
@@ -120,7 +132,7 @@ def serve(address):
             script = line.rstrip("\n")
             os.chdir(Path(script).parent)
             with printing_into(printed_by(script, rank)):
-                well = ends_well(script)
+                well = ends_well(script) and has_all_messages(MPI.COMM_WORLD, own)
             gc.collect()
             link.sendall(b"well" if well else b"ill")
 

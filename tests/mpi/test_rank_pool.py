@@ -26,12 +26,13 @@ NUMBER = "print(os.getppid(), 'mine' in globals(), flush=True)\nmine = 1"
 FAULTS = [
     ("if bad: raise KeyError('lost')\ncomm.Barrier()", AssertionError, "KeyError: 'lost'"),
     ("if bad: os._exit(0)\ncomm.Barrier()", AssertionError, None),
+    ("if bad: comm.send('late', dest=0)", AssertionError, "left a message to process 0"),
     ("if not bad: comm.Barrier()", subprocess.TimeoutExpired, "timed out after 5 seconds"),
 ]
 
 
 def test_a_fault_of_one_process_fails_its_job_alone(tmp_path):
-    """It raises, ends, or leaves the other one waiting.
+    """It raises, ends, leaves a message to the next job, or the other one waiting.
 
     Two jobs in turn share processes, but no names; the one after a fault has new processes.
     """
