@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.spatial import KDTree
 
 Limit = Callable[[Any, str], float]
 
@@ -63,6 +62,8 @@ def look(
     listed: receivers. sources: number, source, and length [m] of one unit there, "cells" or "nodes".
     far: from which nothing is said.
     """
+    from scipy.spatial import KDTree
+
     kinds: dict[type, list[tuple[int, Any, float]]] = {}
     for one in sources:
         kinds.setdefault(type(one[1]), []).append(one)
