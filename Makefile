@@ -192,7 +192,7 @@ unit: .venv/test ## half of the tests in half a minute: nothing is compiled but 
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(patsubst %,tests/%.py,$(shell cat tests/unit.txt)) $(ARGS)
 
-test: .venv/test ## the default tests (6 minutes on 2 cores)
+test: .venv/test ## the default tests (4 to 8 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 

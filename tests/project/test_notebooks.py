@@ -59,24 +59,8 @@ def test_other_cells_have_another_digest():
     assert run_notebooks.made_from(notebook) != before
 
 
-#: Those whose problems other default tests have.
-ELSEWHERE = (
-    "02_convergence",
-    "03_elastic",
-    "04_maxwell",
-    "05_finite_differences",
-    "06_four_methods",
-    "07_kernels",
-)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in ELSEWHERE))
-        for path in NOTEBOOKS
-    ],
-)
+@pytest.mark.slow  # other default tests have their problems
+@EACH
 def test_it_runs_quickly(path, tmp_path, monkeypatch):
     monkeypatch.setenv("UNDA_QUICK", "1")
     assert pictures(path, tmp_path, monkeypatch)

@@ -213,8 +213,7 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     [
         ("cpu", "fused"),
         ("cuda", "fused"),
-        ("cuda", "microblock"),
-        *(pytest.param("cuda", name, marks=pytest.mark.slow) for name in ("gemm", "node")),  # as microblock
+        *(pytest.param("cuda", name, marks=pytest.mark.slow) for name in ("microblock", "gemm", "node")),
     ],
 )
 def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
