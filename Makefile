@@ -36,8 +36,8 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-gpu mutate bits sanitize bench \
-        docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
+.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-asan test-gpu mutate bits sanitize \
+        bench docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -203,6 +203,10 @@ test-slow: .venv/dev ## the slow tests (some hours on 2 cores; ARGS="-n 32" wher
 test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --mpi -m mpi $(shell grep -rl --include='test_*.py' 'mark\.mpi' tests) $(ARGS)
+
+test-asan: .venv/test ## tests in C under AddressSanitizer and UBSan (a minute)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) --asan tests/solver/test_c_library.py tests/gpu/test_gpu_loading.py::test_sanitizers_find_nothing $(ARGS)
 
 WITH_PATH := PYTHONPATH=$(CURDIR)/python$${PYTHONPATH:+:$$PYTHONPATH}
 

@@ -1,7 +1,7 @@
 """What all tests share: tiers, the device, the limit of a default test.
 
---slow runs the slow tier too; --mpi those in processes of MPI; --require-gpu turns the skips of device tests
-into failures.
+--slow runs the slow tier too; --mpi those in processes of MPI; --asan compiles the library with sanitizers
+for those that are in C; --require-gpu turns the skips of device tests into failures.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ import pytest
 gc.disable()  # until the tests are collected
 os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
 
-#: Tests that begin by compiling for half a minute: at the end the other process would wait for them.
-FIRST = ("test_c_library.py",)
+#: What is asked for by an option of its own.
+OPTIONS = {"mpi": "processes of MPI", "asan": "sanitizers"}
 
 LIMIT_SECONDS = 20.0  # of processors, for a default test: what else runs on the machine does not count
 
@@ -29,6 +29,7 @@ LIMIT_SECONDS = 20.0  # of processors, for a default test: what else runs on the
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests as well")
     parser.addoption("--mpi", action="store_true", help="run the tests that start processes of MPI as well")
+    parser.addoption("--asan", action="store_true", help="tests in C run under AddressSanitizer and UBSan")
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
 
 
@@ -60,13 +61,12 @@ def pytest_collection_modifyitems(config, items):
     if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="there is no CUDA device"))
-    if not config.option.maxfail:  # else who waits for the first failure has the quick ones first
-        items.sort(key=lambda item: item.path.name not in FIRST)
     for item in items:
         if is_marked(item, "slow") or is_marked(item, "gpu"):  # their runs are not looked at in this respect
             item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)
-        if is_marked(item, "mpi") and not config.getoption("--mpi"):
-            item.add_marker(pytest.mark.skip(reason="processes of MPI: runs with --mpi"))
+        for option, why in OPTIONS.items():
+            if is_marked(item, option) and not config.getoption(f"--{option}"):
+                item.add_marker(pytest.mark.skip(reason=f"{why}: runs with --{option}"))
     if not config.getoption("--slow"):  # not skipped: each report of thousands takes its time
         slow = [item for item in items if is_marked(item, "slow")]
         items[:] = [item for item in items if not is_marked(item, "slow")]
@@ -118,12 +118,12 @@ def ctrl_c_is_heard():
 def _limits(device, **options):
     from unda import limits
 
-    return limits.device_limits(device, **options)
+    return limits.device_limits(device, **options) if options else limits.limits_once(device)
 
 
 @pytest.fixture
 def limits_once(monkeypatch):
-    """What a device can do is measured once a process, which takes a second, and not by each test."""
+    """Benchmarks measure what a device can do once a process, which takes a second, and not in each test."""
     from unda.commands import (
         bench_dg,
         bench_dg_gaps,
@@ -138,5 +138,3 @@ def limits_once(monkeypatch):
     of_dg = (bench_dg, bench_dg_gaps, bench_dg_klockner, bench_dg_modave)
     for module in (*of_dg, bench_fd, bench_fd_papers, bench_scaling, bench_sem):
         monkeypatch.setattr(module, "device_limits", _limits)
-    monkeypatch.setattr("unda.method.speed.device_limits", _limits)
-    monkeypatch.setattr("unda.study.plan.device_limits", _limits)

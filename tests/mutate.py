@@ -128,7 +128,18 @@ def build(run: Commands, copy: Path, jobs: int) -> bool:
 def tested(copy: Path, names: Iterable[str], *options: str) -> list[str]:
     """Return the command that runs these files of tests."""
     files = [str(next((copy / "tests").glob(f"*/{name}.py")).relative_to(copy)) for name in names]
-    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--mpi", *options, *files]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--mpi",
+        "--asan",
+        *options,
+        *files,
+    ]
 
 
 def listed(word: str, output: str) -> list[str]:

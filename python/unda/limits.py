@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from . import _core, _cuda
@@ -184,6 +185,12 @@ def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[st
         "fma32": limits.fma32_per_second,
         "fma64": limits.fma64_per_second,
     }
+
+
+@cache
+def limits_once(device: str) -> dict[str, float]:
+    """Return device_limits, measured once a process, since it takes a second."""
+    return device_limits(device)
 
 
 def reaches(one: str, other: str) -> bool:

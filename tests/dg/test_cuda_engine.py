@@ -287,8 +287,9 @@ def test_kernels_of_all_degrees_equal_the_cpu(case):
             assert np.abs(cpu - cuda).max() < TOLERANCE[case["dtype"]] * np.abs(cpu).max(), boundary
 
 
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+@pytest.mark.parametrize("integrator", ["ab3", "lsrk4"])
 def test_two_cuda_runs_have_the_same_bits(integrator):
     case = {
         "degree": 3,
@@ -438,7 +439,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", SETTINGS["kernel"])
+@pytest.mark.parametrize("kernel", kernels("fused", "gemm", "microblock", "node"))
 def test_the_forecast_is_what_a_solver_then_holds(kernel, monkeypatch):
     monkeypatch.setenv("UNDA_EMULATOR_TOGETHER", "1")  # mailboxes of launches of many steps are counted
     sim, _ = small_simulation("ab3", kernel=kernel)

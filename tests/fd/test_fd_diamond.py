@@ -76,7 +76,7 @@ def test_the_number_of_multiprocessors_does_not_matter():
 
 def cut(tile, zb, nz, **other):
     """A case whose z is cut into blocks of zb nodes at most."""
-    long = tile[0] > 4 or nz in (250, 259, 500)
+    long = tile[0] > 4 or nz in (250, 259, 380, 500)
     case = {
         "tile": tile, "shape": (11, 15 if long else 9, nz), "zb": zb, "dtype": "float32", "medium": "uniform",
         "low": "free", "high": "rigid", "levels": 5, "fewest": 1, **other,

@@ -15,7 +15,7 @@ import unda
 from staggered_cases import WALLS, borne, random_medium, source_of, whole_state
 from unda.method.speed import kernel_seconds
 
-pytestmark = [pytest.mark.gpu_or_stand_in, pytest.mark.usefixtures("limits_once")]
+pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
 RUNS = 2
 LEVELS = 5

@@ -296,6 +296,7 @@ def test_a_forked_child_is_refused_and_frees_without_hanging():
     assert result["wrong"] == "0"
 
 
+@pytest.mark.asan
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -341,7 +342,7 @@ def test_a_real_device_does_the_same(scenario, tmp_path):
 # ---- limits
 
 
-@pytest.mark.parametrize("device", ["-1", "0"])
+@pytest.mark.parametrize("device", ["-1", pytest.param("0", marks=pytest.mark.slow)])
 def test_limits_are_plausible(device):
     result = gpu_host.run("limits", device, kernels=gpu_host.TESTS.parent / "cuda", OMP_NUM_THREADS="1")
     copy, fma32, fma64 = map(float, re.findall(r"=(\S+)", result.text)[:3])

@@ -220,7 +220,6 @@ def test_tiles_are_blocks_of_cells_however_they_are_numbered(tile, edges):
 
 
 @pytest.mark.first(1)
-@pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize(("tile", "colors"), [(8, 8), (64, 1)])
 def test_tiles_that_meet_have_colours_of_their_own(tile, colors):
     """Eight tiles of 2 x 2 x 2 cells meet in the middle of the box; one tile has nothing to meet."""

@@ -198,7 +198,6 @@ def test_the_forecast_is_what_a_solver_then_holds(kind, dtype, assembly):
 
 
 @pytest.mark.first(1)
-@pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize("assembly", ANY)
 def test_profiles_name_every_launch_and_keep_the_state(assembly):
     sim = run([5], assembly=assembly)

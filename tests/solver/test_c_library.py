@@ -1,8 +1,9 @@
-"""The C library under AddressSanitizer and UBSan, driven from C through its public interface.
+"""The C library driven from C through its public interface, with --asan under AddressSanitizer and UBSan.
 
 Every object from creation to freeing, every allocation failing once, every argument refused; the
-CUDA engine on the stand-in driver too. Not here: the CUDA host layer alone (test_gpu_loading.py).
-Next: c/library.c, c/refusals.c.
+CUDA engine on the stand-in driver too. By default with the objects that ship: then leaks and accesses out
+of bounds go unseen. Not here: the CUDA host layer alone (test_gpu_loading.py). Next: c/library.c,
+c/refusals.c.
 """
 
 import os
@@ -21,11 +22,13 @@ SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 #: by file and line. To say in words what it was takes a third of the compiler's time.
 TRAP = "-fsanitize-undefined-trap-on-error"
 ARGUMENT, MESH = 1, 2
+asan = False  # whether --asan was given
 
 
-def sanitized_stand_in():
-    """Environment that chooses the stand-in for a CUDA device, built with sanitizers as well."""
-    return stand_in_driver.build(ROOT / "build" / "stand-in", *SANITIZERS.split()) | {
+def stand_in(asan):
+    """Environment that chooses the stand-in for a CUDA device, built with sanitizers as well if asked for."""
+    flags = SANITIZERS.split() if asan else []
+    return stand_in_driver.build(ROOT / "build" / "stand-in", *flags) | {
         "UNDA_KERNEL_DIR": str(ROOT / "cuda")
     }
 
@@ -40,9 +43,8 @@ def made(command):
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
 
 
-@cache
-def program():
-    """Build the library and the scenarios with sanitizers; make decides what is out of date."""
+def sanitized_objects():
+    """Compile the library with sanitizers; make decides what is out of date."""
     # Optimizing takes three times as long, and hides accesses from the sanitizers.
     plain = [f"BUILD={BUILD}", "OPT=-O0"]
     # An ifunc resolver would run before AddressSanitizer is ready.
@@ -55,24 +57,34 @@ def program():
     as_shipped = [name for name in objects() if unused.search(name)]
     sanitized = [name for name in objects(f"BUILD={BUILD}") if not unused.search(name)]
     # Several test processes may start at once: the folder is locked.
-    BUILD.mkdir(parents=True, exist_ok=True)
     made(["flock", str(BUILD), "make", "-s", f"-j{os.cpu_count()}", *plain, *extra, *sanitized])
     made(["make", "-s", *as_shipped])
+    return sanitized + as_shipped
+
+
+@cache
+def program(asan):
+    """Build the scenarios with the objects that ship, or all of it with sanitizers."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    library = sanitized_objects() if asan else objects()
     names = ["library.c", "rig.c", "grid.c", "spectral.c", "far.c", "parts.c", "ranges.c", "team.c"]
     names += ["sem_team.c", "sem_ranks.c"]
     sources = [ROOT / "tests" / "c" / name for name in (*names, "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
+    flags += [*SANITIZERS.split(), TRAP] if asan else []
     link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]
-    made(["gcc", *flags, *SANITIZERS.split(), TRAP, *sources, *sanitized, *as_shipped, *link])
-    return target.rename(BUILD / "library")
+    made(["gcc", *flags, *sources, *library, *link])
+    return target.rename(BUILD / ("library" if asan else "library_as_shipped"))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def built():
+def built(request):
     """Compile before the first test, whose time is limited."""
-    program()
-    sanitized_stand_in()
+    global asan
+    asan = request.config.getoption("--asan")
+    program(asan)
+    stand_in(asan)
 
 
 def run(scenario, device="cpu"):
@@ -80,20 +92,22 @@ def run(scenario, device="cpu"):
     # Threads that wait for the next failure would use up a processor.
     environment = os.environ | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     environment |= {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "handle_sigill=1"}
-    environment |= sanitized_stand_in() if device == "cuda" else {}
-    command = [program(), scenario, {"cpu": "-1", "cuda": "0"}[device]]
+    environment |= stand_in(asan) if device == "cuda" else {}
+    command = [program(asan), scenario, {"cpu": "-1", "cuda": "0"}[device]]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return done, [line.rsplit("=", 1) for line in done.stdout.splitlines()]
 
 
 def succeeds(scenario, device="cpu"):
-    """Values of a scenario in which nothing fails, nothing is printed and nothing leaks."""
+    """Values of a scenario in which nothing fails and nothing is printed; with sanitizers nothing leaks."""
     done, pairs = run(scenario, device)
     assert done.stderr == ""
     assert done.returncode == 0, done.stdout
     return dict(pairs)
 
 
+#: Kernels, which take a third of a second each to compile, run with sanitizers alone.
+BOTH = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.asan)])
 EACH_DEVICE = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.slow)])
 
 
@@ -142,6 +156,7 @@ def test_any_allocation_of_a_grid_in_slabs_may_fail_and_a_step_makes_none(device
     assert int(dict(pairs)["failed"]) > (60 if device == "cpu" else 20)
 
 
+@pytest.mark.asan
 def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none():
     found = succeeds("window", "cuda")
     assert int(found["failed"]) > 10 and found["allocations"] == "0"
@@ -174,6 +189,7 @@ def test_a_force_that_is_dropped_or_a_step_late_is_seen():
     assert (found["same"], found["seen"]) == ("1", "2")
 
 
+@pytest.mark.asan
 def test_kernels_of_spectral_elements_count_nodes_entries_and_words_beyond_32_bits():
     found = succeeds("far", "cuda")
     assert found["same"] == found["moving"] == "2"
@@ -190,18 +206,18 @@ def test_counts_of_spectral_elements_that_do_not_fit_are_refused():
         assert found[key].startswith("1 ") and words in found[key]
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@BOTH
 def test_a_step_allocates_nothing(device):
     assert succeeds("steps", device)["allocations"] == "0"
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@BOTH
 def test_a_blow_up_is_reported_and_leaves_a_solver_that_can_be_freed(device):
     found = succeeds("unstable", device)
     assert found["good"] == found["again"] == "1"
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@BOTH
 def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     """A state that was never good is not replaced by what happens to be in memory; its step stays."""
     found = succeeds("clock", device)
@@ -212,7 +228,7 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     ("device", "kernel"),
     [
         ("cpu", "fused"),
-        ("cuda", "fused"),
+        pytest.param("cuda", "fused", marks=pytest.mark.asan),
         *(pytest.param("cuda", name, marks=pytest.mark.slow) for name in ("microblock", "gemm", "node")),
     ],
 )
@@ -261,6 +277,7 @@ def test_every_function_that_can_fail_is_among_them():
     assert fallible - needs_device <= called
 
 
+@pytest.mark.asan
 @pytest.mark.parametrize(
     ("fault", "report"),
     [

@@ -28,7 +28,7 @@ KINDS = {
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch, limits_once):
+def quick(monkeypatch):
     """Speeds are measured in a moment: these tests do not ask how fast this machine is."""
     monkeypatch.setattr(pace, "_SECONDS", 1e-3)
     monkeypatch.setattr(pace, "_NODES", {"cpu": (1_000, 5_000), "cuda": (1_000, 5_000)})

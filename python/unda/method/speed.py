@@ -10,7 +10,7 @@ from typing import Any
 from .. import _core
 from .._check import integer
 from .._core import lib
-from ..limits import device_limits
+from ..limits import limits_once
 
 #: What a kernel has of the device, by the names of unda_profile.
 RESOURCES = ("registers", "spill_bytes", "shared_bytes", "threads", "blocks", "occupancy")
@@ -19,7 +19,7 @@ RESOURCES = ("registers", "spill_bytes", "shared_bytes", "threads", "blocks", "o
 def rate(sim: Any, num: int, seconds: float, limits: Any) -> dict[str, float]:
     """Return what `rate` returns, of num cells of a mesh or nodes of a grid."""
     info, (size, unit) = sim._solver.info(), sim._size()
-    limits = device_limits(sim.config["device"]) if limits is None else limits
+    limits = limits_once(sim.config["device"]) if limits is None else limits
     fma = limits["fma32" if sim.dtype.itemsize == 4 else "fma64"]
     flops, moved = info.flops * num, info.bytes_per_elem * num
     return {

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import choice, number, vector
 from ..errors import ArgumentError
-from ..limits import choose_device, device_info, device_limits
+from ..limits import choose_device, device_info, limits_once
 from ..method._options import PRECISIONS
 from ..problem.grid import Grid
 from ..problem.medium import Acoustic, Elastic, Maxwell
@@ -274,7 +274,7 @@ def plan(
             f"error is {wanted}, which {dtype} rounds away; expected more, or dtype='float64'"
         )
     found, missing = [], {}
-    copied = device_limits(place)["copy"] if asked else 0.0  # once: it takes a second
+    copied = limits_once(place)["copy"] if asked else 0.0
     for family, kinds in _METHODS.items():
         for name in kinds:
             proposal = _propose(name, family, model, need, place, dtype, threads)
