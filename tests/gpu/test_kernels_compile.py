@@ -417,9 +417,9 @@ STAGGERED_KNOWN = {
 }  # fmt: skip
 
 
-def spilled_passes(physics, orders, layers):
+def spilled_passes(physics, orders, layers, dtypes=("float32", "float64")):
     """Both passes of the staggered schemes: those that spill more than the budget, with what they spill."""
-    values = itertools.product(orders, ("float32", "float64"), layers)
+    values = itertools.product(orders, dtypes, layers)
     cases = [
         {"architecture": 90, "physics": physics, "order": order, "dtype": dtype, "layers": layer}
         for order, dtype, layer in values
@@ -430,11 +430,8 @@ def spilled_passes(physics, orders, layers):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(
-    "physics", ["acoustic", *(pytest.param(one, marks=pytest.mark.slow) for one in ("elastic", "maxwell"))]
-)
-def test_staggered_passes_compile_without_spilling(physics):
-    assert spilled_passes(physics, [4], [True]) == []
+def test_staggered_passes_compile_without_spilling():
+    assert spilled_passes("acoustic", [4], [True], ["float32"]) == []
 
 
 @needs_nvrtc
@@ -447,7 +444,7 @@ def test_staggered_passes_of_all_orders_compile_without_spilling(physics, order)
 
 @needs_nvrtc
 def test_resources_are_those_of_the_kernel():
-    case = every(3, 90)[0]
+    case = every(2, 90)[0]
     begin = time.perf_counter()
     found = compile_all([case, case | {"degree": 1}])
     elapsed = time.perf_counter() - begin

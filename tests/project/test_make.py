@@ -36,8 +36,8 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder = folder / "checkout"
-        left_out = ".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in", "sanitized", "bits"
-        shutil.copytree(ROOT, self.folder, ignore=shutil.ignore_patterns(*left_out))
+        left_out = ".git .venv dist *.egg-info __pycache__ stand-in sanitized bits* docs notebooks results"
+        shutil.copytree(ROOT, self.folder, ignore=shutil.ignore_patterns(*left_out.split()))
         self.python = folder / "python3"
         self.python.write_text(PYTHON.replace("REAL", sys.executable))
         self.python.chmod(0o755)
