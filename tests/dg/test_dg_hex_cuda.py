@@ -164,7 +164,7 @@ def with_waves(device, physics, cells, waves=True, **options):
     ("physics", "cells", "degree", "dtype", "flux", "integrator", "kernel"),
     [
         ("acoustic", "warped, stored", 2, "float64", "central", "ab3", "lines"),
-        ("elastic", "warped", 3, "float32", "upwind", "lsrk4", "columns"),
+        ("elastic", "warped, stored", 2, "float32", "upwind", "lsrk4", "columns"),
         ("elastic", "sheared", 3, "float32", "upwind", "lsrk4", "lines"),
         ("maxwell", "warped, stored", 3, "float64", "central", "ab3", "columns"),
         ("acoustic", "warped, stored", 2, "float64", "upwind", "lsrk4", "base"),

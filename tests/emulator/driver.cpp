@@ -104,14 +104,17 @@ std::set<int> busy() {
             devices.insert(s.second.device);
     return devices;
 }
+bool reached(const memory &m, const std::set<int> &devices) {
+    return std::any_of(devices.begin(), devices.end(),
+                       [&](int device) { return m.device == device || peers.count({device, m.device}); });
+}
 void open_for(const std::set<int> &devices) {
     if (open == devices)
         return;
     close_all();
     for (auto &m : memories)
-        for (int device : devices)
-            if (m.second.device == device || peers.count({device, m.second.device}))
-                protect(m.second, PROT_READ | PROT_WRITE);
+        if (reached(m.second, devices))
+            protect(m.second, PROT_READ | PROT_WRITE);
     open = devices;
 }
 /* A simulation has some fifty arrays, and most of what is queued are copies of one: that one alone is opened. */
@@ -121,10 +124,11 @@ void run_work(const work &first) {
         devices.insert(first.device);
         open_for(devices);
     }
+    /* Also the other end of a copy between devices that do not reach each other, which the driver makes all the same. */
     std::vector<memory> opened;
     for (u64 address : first.touches)
-        if (open.empty())
-            opened.push_back(std::prev(memories.upper_bound(address))->second);
+        if (const memory &m = std::prev(memories.upper_bound(address))->second; !reached(m, open))
+            opened.push_back(m);
     for (auto &m : opened)
         protect(m, PROT_READ | PROT_WRITE);
     sticky = sticky ? sticky : first.does();
