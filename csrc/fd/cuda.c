@@ -30,7 +30,7 @@ void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], 
                      double *weight64)
 {
     for (int a = 0; a < 3; a++)
-        for (int m = 1; m <= fd->half; m++) {
+        for (int m = 0; m <= fd->half; m++) {
             weight64[a * (FD_MAX_HALF + 1) + m] = weight[a][m];
             weight32[a * (FD_MAX_HALF + 1) + m] = (float)weight[a][m];
         }

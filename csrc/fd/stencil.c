@@ -41,17 +41,22 @@ double fd_least_spacing(const struct fd *fd)
     return least;
 }
 
-/* Rounds the weights of an axis to multiples of unit. Of all ways to round up or down, takes the one whose
- * second moment, sum m^2 w_m, changes least, so that long waves keep their speed. */
-static void round_weights(int half, double *weight, double unit)
+/* Rounds the weights of an axis in the solver's precision, those from m = 2 on to multiples of the unit of the second
+ * one, so that their sum is exact: else constants would grow like exp(n sqrt(error)). (Of the first pair nothing but
+ * p_(+1) + p_(-1) - 2 p is taken.) Of all ways to round up or down, takes the one whose second moment, sum m^2 w_m,
+ * changes least, so that long waves keep their speed. */
+static void round_weights(int half, double *weight, int digits)
 {
-    double moment = 0, best = INFINITY, kept[MAX_HALF + 1];
+    double unit = ldexp(1, ilogb(half > 1 && weight[1] > 0 ? weight[2] : 1) - digits + 1), moment = 0,
+           best = INFINITY;
+    double kept[MAX_HALF + 1] = {0};
     for (int m = 1; m <= half; m++)
         moment += m * m * weight[m];
-    for (int choice = 0; choice < 1 << half; choice++) {
-        double tried[MAX_HALF + 1], sum = 0;
-        for (int m = 1; m <= half; m++) {
-            tried[m] = unit * (floor(weight[m] / unit) + (choice >> (m - 1) & 1));
+    for (int choice = 0; choice < 1 << (half - 1); choice++) {
+        double tried[MAX_HALF + 1] = {0, digits == 24 ? (float)weight[1] : weight[1]}, sum = tried[1];
+        for (int m = 2; m <= half; m++) {
+            tried[m] = unit * (floor(weight[m] / unit) + (choice >> (m - 2) & 1));
+            tried[0] -= 2 * tried[m];
             sum += m * m * tried[m];
         }
         if (fabs(sum - moment) < best) {
@@ -59,43 +64,23 @@ static void round_weights(int half, double *weight, double unit)
             memcpy(kept, tried, sizeof kept);
         }
     }
-    memcpy(weight + 1, kept + 1, (size_t)half * sizeof *weight);
+    memcpy(weight, kept, (size_t)(half + 1) * sizeof *weight);
 }
 
-/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). If dt is
- * folded into them (the centre is 1 - 2 sum W), their sum must be a multiple of a quarter of the unit below 1; where
- * c varies, and with small steps, they do not contain dt (split; the centre is -2 sum V). Their own unit is far
- * smaller: W is small. So the sum is rounded, and what that changes, e, goes to the axis with the largest weights
- * as e m^2 C_m, which changes no moment sum m^(2j) w_m, j = 1 .. M - 1, and so no speed of long waves. */
+/* With dt in them, or, where c varies and with small steps, without (split). */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
-    double weight[MAX_HALF + 1], least = fd_least_spacing(fd), sum = 0, largest = 0x1p-100;
-    int digits = real_bytes == 4 ? 24 : 53, axis = 0;
+    double weight[MAX_HALF + 1], least = fd_least_spacing(fd);
     fd_second_difference(fd->half, weight);
     fd->split = !fd->uniform || dt < 0.1 * dt_stable;
     fd->speed_unit = dt * dt / (least * least);
     fd->speed = fd->c * fd->c * fd->speed_unit;
     for (int a = 0; a < 3; a++) {
         double scale = fd->axis[a].total > 1 ? least / fd->axis[a].h : 0;
-        for (int m = 1; m <= fd->half; m++) {
-            fd->weight[a][m] = weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
-            sum += fd->weight[a][m];
-        }
-        axis = fd->weight[a][1] > largest ? a : axis;
-        largest = fmax(largest, fd->weight[a][1]);
-    }
-    double unit = ldexp(1, ilogb(largest * (1 + 0x1p-8)) - digits + 1); /* they may grow a little below */
-    double step = fmax(unit, ldexp(1, (fd->split ? ilogb(fmax(2 * sum, 0x1p-100)) : -1) - digits));
-    double rounded = step * nearbyint(sum / step), left = rounded;
-    for (int m = 1; m <= fd->half; m++)
-        fd->weight[axis][m] += (rounded - sum) * m * m * weight[m];
-    for (int a = 0; a < 3; a++) {
-        round_weights(fd->half, fd->weight[a], unit);
         for (int m = 1; m <= fd->half; m++)
-            left -= fd->weight[a][m];
+            fd->weight[a][m] = weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
+        round_weights(fd->half, fd->weight[a], real_bytes == 4 ? 24 : 53);
     }
-    fd->weight[axis][1] += left; /* some units */
-    fd->center = (fd->split ? 0 : 1) - 2 * rounded;
 }
 
 /* D_m = (-1)^(m-1) ((2M-1)!!)^2 / (2^(2M-2) (M+m-1)! (M-m)! (2m-1)^2): exact on polynomials of degree 2M

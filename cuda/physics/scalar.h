@@ -1,42 +1,52 @@
 /* scalar.h: one step of the scalar wave equation p_tt = c^2 laplace p, order 2 in time, any even order in
  * space; the same operations in the same order in every kernel and on the CPU, so that all give the same
- * bits. The sum over differences is either folded into one set of weights or split from c:
- *   folded:  p' = p + [(1 - 2 sum W) p - p_old + sum W_am (p_(+m) + p_(-m))],      W_am = c^2 dt^2 C_m / h_a^2,
- *   split:   p' = p + [p - p_old + k (-2 sum V p + sum V_am (p_(+m) + p_(-m)))],
- *            V_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2,
- * with axes a in the order x, y, z and distances m ascending. What is in brackets is of the size of p' - p, so that one
- * sum alone is rounded like p: sums near 2 p, a tap each, would add up over a long run (docs/fd_scalar.md). In
- * sponges, g < 1 (csrc/fd/layer.c),
- *   p' = g (p + [.. - g p_old ..]).
+ * bits. With L p = sum_a [W_a1 (p_(+1) + p_(-1) - 2 p) + W_a0 p + sum_(m > 1) W_am (p_(+m) + p_(-m))],
+ * W_a0 = -2 sum_(m > 1) W_am, axes a in the order x, y, z and distances m ascending,
+ *   folded:  p' = p + [L p + (p - p_old)],      W_am = c^2 dt^2 C_m / h_a^2,
+ *   split:   p' = p + [k L p + (p - p_old)],    W_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2.
+ * What is in brackets is of the size of p' - p, so that one sum alone is rounded like p: sums near 2 p, a tap each, would
+ * add up over a long run. Of a constant, first pairs and p - p_old are exactly 0, and what the others round is less than
+ * half a unit of p: it stays as it is, to the last bit (docs/fd_scalar.md). In sponges, g < 1 (csrc/fd/layer.c),
+ *   p' = g (p + [.. (p - g p_old)]).
  * What matched layers (csrc/fd/scalar/matched.c) add along x, y, z is summed first.
  * Each pair is added first, so that mirror symmetry holds to the last bit. The includer defines REAL,
  * DEVICE and FMA. The scheme: docs/fd_scalar.md. */
 #ifndef UNDA_SCALAR_H
 #define UNDA_SCALAR_H
 
-/* The first term of the sum: folded, split. */
-DEVICE REAL scalar_begin(REAL center, REAL p, REAL old)
+/* L p, from a sum of 0 on, axis by axis: the first pair, */
+DEVICE REAL scalar_first(REAL weight, REAL low, REAL high, REAL p, REAL sum)
 {
-    return FMA(center, p, -old);
+    return FMA(weight, FMA((REAL)-2, p, low + high), sum);
 }
-DEVICE REAL scalar_begin_damped(REAL center, REAL p, REAL old, REAL damp)
+/* from order 4 on the centre, */
+DEVICE REAL scalar_center(REAL center, REAL p, REAL sum)
 {
-    return FMA(center, p, -(damp * old));
+    return FMA(center, p, sum);
 }
-DEVICE REAL scalar_center(REAL center, REAL p)
-{
-    return center * p;
-}
+/* then the other pairs. */
 DEVICE REAL scalar_pair(REAL weight, REAL low, REAL high, REAL sum)
 {
     return FMA(weight, low + high, sum);
 }
 /* The same where the low value may be the image of one inside, with its sign, which costs no operation. */
+DEVICE REAL scalar_first_image(REAL weight, REAL sign, REAL low, REAL high, REAL p, REAL sum)
+{
+    return FMA(weight, FMA((REAL)-2, p, FMA(sign, low, high)), sum);
+}
 DEVICE REAL scalar_pair_image(REAL weight, REAL sign, REAL low, REAL high, REAL sum)
 {
     return FMA(weight, FMA(sign, low, high), sum);
 }
-/* What is added to p: folded, the sum itself. */
+/* What is added to p: folded, split. */
+DEVICE REAL scalar_change(REAL sum, REAL p, REAL old)
+{
+    return sum + (p - old);
+}
+DEVICE REAL scalar_change_damped(REAL sum, REAL p, REAL old, REAL damp)
+{
+    return sum + FMA(-damp, old, p);
+}
 DEVICE REAL scalar_split(REAL speed, REAL sum, REAL p, REAL old)
 {
     return FMA(speed, sum, p - old);

@@ -1,5 +1,5 @@
 /* cpu_step.c: rows of the scalar scheme on the CPU. Loops run along z, where gcc vectorises them. Per node
- * and step: 9 M + 3 flop, three words of memory at best. Next: cuda/physics/scalar.h (the update). */
+ * and step: 9 M + 9 flop, 6 more from order 4 on, three words of memory at best. Next: cuda/physics/scalar.h (the update). */
 #include "../../cpu/precision.h"
 #include "cpu.h"
 
@@ -11,7 +11,7 @@ struct row {
     REAL *next; /* p_old before */
     const REAL *now, *speed, *damp, *addition;
     int64_t num_vector, stride[3];
-    REAL weight[3][MAX_HALF + 1], center, damp_xy;
+    REAL weight[3][MAX_HALF + 1], damp_xy;
 };
 
 /* Whole vectors, also into the padding behind a row: nothing there is a node or a ghost that must be kept.
@@ -24,22 +24,26 @@ DEVICE void step_row(const struct row *r, int half, int split, int layers)
 #pragma omp simd
     for (int64_t z = 0; z < r->num_vector * LANES; z++) {
         const REAL p = now[z], g = layers ? r->damp_xy * damp[z] : 1;
-        REAL old = next[z], sum;
+        REAL old = next[z], sum = 0;
         if (layers == 2)
             old =
                 split ? scalar_previous_split(speed[z], addition[z], old) : scalar_previous(addition[z], old);
-        if (split)
-            sum = scalar_center(r->center, p);
-        else
-            sum = layers ? scalar_begin_damped(r->center, p, old, g) : scalar_begin(r->center, p, old);
 #pragma GCC unroll 3
-        for (int a = 0; a < 3; a++)
+        for (int a = 0; a < 3; a++) {
+            const REAL *weight = r->weight[a];
+            const int64_t s = r->stride[a];
+            sum = scalar_first(weight[1], now[z - s], now[z + s], p, sum);
+            if (half > 1)
+                sum = scalar_center(weight[0], p, sum);
 #pragma GCC unroll 8
-            for (int m = 1; m <= half; m++)
-                sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
+            for (int m = 2; m <= half; m++)
+                sum = scalar_pair(weight[m], now[z - m * s], now[z + m * s], sum);
+        }
         if (split)
             sum =
                 layers ? scalar_split_damped(speed[z], sum, p, old, g) : scalar_split(speed[z], sum, p, old);
+        else
+            sum = layers ? scalar_change_damped(sum, p, old, g) : scalar_change(sum, p, old);
         next[z] = layers ? scalar_advance_damped(p, sum, g) : scalar_advance(p, sum);
     }
 }
@@ -138,10 +142,9 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
 {
     struct row r = {.num_vector = (fd->axis[2].total + LANES - 1) / LANES,
                     .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
-                    .center = (REAL)fd->center,
                     .damp = t->damp[2]};
     for (int a = 0; a < 3; a++)
-        for (int m = 1; m <= fd->half; m++)
+        for (int m = 0; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
     REAL *addition = (REAL *)t->addition + omp_get_thread_num() * t->row;
     r.addition = addition;

@@ -157,14 +157,13 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
         .num_source = s->num_source,
         .num_group = t->base.num_group};
     scalar_cuda_matched(s, a.matched);
-    a.w[0] = fd->center;
     for (int axis = 0; axis < 3; axis++) {
-        for (int m = 1; m <= fd->half; m++)
-            a.w[axis * fd->half + m] = fd->weight[axis][m];
+        for (int m = 0; m <= fd->half; m++)
+            a.w[axis * (fd->half + 1) + m] = fd->weight[axis][m];
         for (int side = 0; side < 2; side++)
             a.sign[axis][side] = fd->axis[axis].side[side];
     }
-    for (int i = 0; i < 13; i++)
+    for (int i = 0; i < 15; i++)
         a.w_float[i] = (float)a.w[i];
     for (int axis = 0; axis < 2; axis++) {
         a.layer[axis][0] = (int)fd->axis[axis].first;

@@ -16,14 +16,14 @@ static double difference(const struct fd *fd, const struct fd_planes *planes, in
     int64_t at = y * az->total + z;
     const double *const *plane = planes->state[FD_PREVIOUS] + fd->half, *old = plane[0];
     const int *sign_x = planes->sign[FD_PREVIOUS] + fd->half;
-    double sum = (fd->center - (fd->split ? 0 : 1)) * old[at];
+    double sum = 0;
     for (int m = 1; m <= fd->half; m++)
         for (int side = 0; side < 2; side++) {
             int sign_y, sign_z, step = side ? m : -m;
             int64_t j = fd_image(ay, y + step, &sign_y), k = fd_image(az, z + step, &sign_z);
-            sum += fd->weight[0][m] * sign_x[step] * plane[step][at];
-            sum += fd->weight[1][m] * sign_y * old[j * az->total + z];
-            sum += fd->weight[2][m] * sign_z * old[y * az->total + k];
+            sum += fd->weight[0][m] * (sign_x[step] * plane[step][at] - old[at]);
+            sum += fd->weight[1][m] * (sign_y * old[j * az->total + z] - old[at]);
+            sum += fd->weight[2][m] * (sign_z * old[y * az->total + k] - old[at]);
         }
     return sum;
 }

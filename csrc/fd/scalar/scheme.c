@@ -54,8 +54,8 @@ static unda_status prepare(unda_solver *s)
 static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct fd *fd = fd_tables(s);
-    info->flops =
-        9 * fd->half + 3 + (fd->split ? 2 : 0); /* 3 M pairs: add, multiply-add; centre, old level, p */
+    /* 3 M pairs: add, multiply-add; less 2 p; centre; old level, p */
+    info->flops = 9 * fd->half + 6 + (fd->half > 1 ? 6 : 0) + 3 + (fd->split ? 1 : 0);
     info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
 }
 

@@ -130,8 +130,6 @@ static struct scalar_args step_args(const unda_solver *s, struct fd_span planes,
                             .held = {fd_cut(fd, 0) ? (int)(fd->begin - fd->half) : 0,
                                      (int)(fd_cut(fd, 1) ? fd->end + fd->half : fd->axis[0].total)},
                             .wall = {(int)-first, (int)(fd->axis[1].total - 1 - first)},
-                            .center32 = (float)fd->center,
-                            .center64 = fd->center,
                             .speed32 = (float)fd->speed,
                             .speed64 = fd->speed};
     for (int i = 0; i < 3; i++) {

@@ -47,12 +47,13 @@ struct scalar_args {
     int held[2], beyond[2][FD_MAX_HALF];
     int chunk;   /* planes of x a block marches over */
     int wall[2]; /* sides of y: rows count from the first to step, at damp[1]; num[1]: rows to step */
-    float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
-    double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
+    /* [axis][m], 0: the centre; the REAL ones are used */
+    float weight32[3 * (FD_MAX_HALF + 1)], speed32;
+    double weight64[3 * (FD_MAX_HALF + 1)], speed64;
     struct scalar_matched matched[3];
     struct scalar_monitor monitor; /* of kernels compiled with MONITOR */
 };
-SIZE_IS(scalar_args, 1096);
+SIZE_IS(scalar_args, 1088);
 
 /* Of nodes in a list those in rows [begin, end) of y. */
 struct scalar_rows {

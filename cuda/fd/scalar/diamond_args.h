@@ -40,10 +40,10 @@ struct diamond_args {
     int first_tower;   /* those before it have been taken, and their progress says so */
     int first_row;     /* of the towers of a stage, of which a slab has num_row */
     double sign[3][2]; /* of the image behind a side: -1 free, 1 rigid */
-    double w[13];      /* centre, then x at distance 1 ... M, y, z */
-    float w_float[13]; /* the same */
+    double w[15];      /* x: the centre, then at distance 1 ... M; y, z */
+    float w_float[15]; /* the same */
     struct scalar_matched matched[3];
 };
-SIZE_IS(diamond_args, 1008);
+SIZE_IS(diamond_args, 1032);
 
 #endif

@@ -130,26 +130,29 @@ DEVICE void exchange_ghosts(const place &t, const level_step &s, packets<1> &sec
 }
 
 /* ---- the cells of a row ---- */
-/* Cells [C0, C1) of row J: adds to acc the sums over neighbours along x, y, z, in that order. */
+/* Cells [C0, C1) of row J: L p, from neighbours along x, y, z, in that order. */
 template <int J, int C0, int C1>
 DEVICE void sum_neighbours(const diamond_args &a, const place &t, const halo_registers &h,
                            const REAL (&below)[CHUNK][M], const REAL (&above)[CHUNK][M], REAL (&acc)[CHUNK])
 {
-    each<1, 2 * M + 1>([&](auto pair) { /* along x, then y */
-                                        constexpr int n = decltype(pair)::value, dx = n <= M ? n : 0,
-                                                      dy = n - M > 0 ? n - M : 0;
-                                        each<C0, C1>([&](auto column) {
-                                            constexpr int c = decltype(column)::value, i = c + M + HALF;
-                                            acc[c - C0] = scalar_pair(weight(a, n), h[J + M - dx][i - dy],
-                                                                      h[J + M + dx][i + dy], acc[c - C0]);
-                                        });
-    });
-    each<1, M + 1>([&](auto distance) {
-        constexpr int m = decltype(distance)::value;
+    each<0, 3 * M>([&](auto pair) {
+        constexpr int axis = decltype(pair)::value / M, m = decltype(pair)::value % M + 1;
+        constexpr int dx = axis == 0 ? m : 0, dy = axis == 1 ? m : 0;
+        const REAL w = weight(a, axis, m);
         each<C0, C1>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            acc[c - C0] = scalar_pair_image(weight(a, 2 * M + m), t.sign[m - 1], below[c - C0][m - 1],
-                                            above[c - C0][m - 1], acc[c - C0]);
+            constexpr int c = decltype(column)::value, i = c + M + HALF;
+            const REAL p = h[J + M][i];
+            REAL &sum = acc[c - C0];
+            if constexpr (axis == 2) {
+                const REAL low = below[c - C0][m - 1], high = above[c - C0][m - 1];
+                sum = m > 1 ? scalar_pair_image(w, t.sign[m - 1], low, high, sum)
+                            : scalar_first_image(w, t.sign[m - 1], low, high, p, sum);
+            } else {
+                const REAL low = h[J + M - dx][i - dy], high = h[J + M + dx][i + dy];
+                sum = m > 1 ? scalar_pair(w, low, high, sum) : scalar_first(w, low, high, p, sum);
+            }
+            if (m == 1 && M > 1)
+                sum = scalar_center(weight(a, axis, 0), p, sum);
         });
     });
 }
@@ -158,18 +161,13 @@ template <bool LAYERED> DEVICE REAL damping(const diamond_args &a, const place &
 {
     return LAYERED ? gx * __ldg((const REAL *)a.gy + t.y + M + c) * t.gz : t.gz;
 }
-/* Where the sum of a cell begins; p: level n, last: level n - 1, g: the layers' factor. */
-DEVICE REAL first_term(const diamond_args &a, REAL p, REAL last, REAL g)
-{
-    return VARIABLE ? scalar_center(weight(a, 0), p)
-           : LAYER  ? scalar_begin_damped(weight(a, 0), p, last, g)
-                    : scalar_begin(weight(a, 0), p, last);
-}
-/* The next level of a cell from that sum; k: its factor where c varies. */
+/* The next level of a cell from L p; p: level n, last: level n - 1, g: the layers' factor, k: the cell's where c varies. */
 DEVICE REAL next_level(REAL k, REAL p, REAL last, REAL g, REAL sum)
 {
     if (VARIABLE)
         sum = LAYER ? scalar_split_damped(k, sum, p, last, g) : scalar_split(k, sum, p, last);
+    else
+        sum = LAYER ? scalar_change_damped(sum, p, last, g) : scalar_change(sum, p, last);
     return LAYER ? scalar_advance_damped(p, sum, g) : scalar_advance(p, sum);
 }
 /* Cells [C0, C1) of row J side by side: their chains of operations hide each other's latency. o: level n + 1
@@ -191,11 +189,7 @@ DEVICE void make_cells(const diamond_args &a, const place &t, const level_step &
         before[c - C0] = OLD && c + 2 * M < half ? o[J][c + (c + 2 * M < half) * 2 * M + HALF]
                                                  : s.old[slot_of(J, c + 2 * M) * PITCH];
     });
-    each<C0, C1>([&](auto column) {
-        constexpr int c = decltype(column)::value;
-        acc[c - C0] =
-            first_term(a, h[J + M][c + M + HALF], before[c - C0], LAYER ? damping<LAYERED>(a, t, c, gx) : 1);
-    });
+    each<C0, C1>([&](auto column) { acc[decltype(column)::value - C0] = 0; });
     sum_neighbours<J, C0, C1>(a, t, h, below, above, acc);
     each<C0, C1>([&](auto column) {
         constexpr int c = decltype(column)::value;

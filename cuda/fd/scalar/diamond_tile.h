@@ -103,7 +103,9 @@ DEVICE constexpr int tip_slot(int j, int c)
     return (j < 0 ? tip_cells(-M, j) : TIPS / 2 + tip_cells(ROWS, j)) + c + tip_half(j) - M;
 }
 
-DEVICE REAL weight(const diamond_args &a, int i)
+/* Along an axis; m = 0: the centre. */
+DEVICE REAL weight(const diamond_args &a, int axis, int m)
 {
+    const int i = axis * (M + 1) + m;
     return sizeof(REAL) == 4 ? (REAL)a.w_float[i] : (REAL)a.w[i];
 }

@@ -4,7 +4,7 @@
  * a plane is computed, data of the next one are loaded into registers and (rows next to the tile) shared
  * memory, and data of the one after that into L2. Values beyond a side are images, loaded from the mirrored
  * position; blocks away from sides run code without them. Per node and step: 3 words of memory (4 where c
- * varies), 9 HALF + 3 flop; rows next to the tile come from L2. In blocks with matched layers the layers'
+ * varies), 9 HALF + 9 flop (6 more from order 4 on); rows next to the tile come from L2. In blocks with matched layers the layers'
  * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
  * TILE_Y; MONITOR where there is one (2: the next level goes to an array of its own; 1: that, and samples are taken,
@@ -148,23 +148,28 @@ struct surroundings {
     }
 };
 
-/* The sum at a thread's nodes (physics/scalar.h). queue: planes x - HALF .. x + HALF of these nodes; mine: the
- * nodes in shared memory; damp: factors of the nodes (with DAMP). */
-DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine, vec previous, vec damp)
+/* Adds what pair m along an axis gives to L p (physics/scalar.h), the first one with the centre. */
+DEVICE REAL add_pair(const scalar_args &a, int axis, int m, REAL low, REAL high, REAL p, REAL sum)
 {
-    vec sum, near[2 * (GHOST / WIDTH) + 1];
-    UNROLL for (int l = 0; l < WIDTH; l++)
-        sum.v[l] = SPLIT  ? scalar_center(CONSTANT(center), queue[HALF].v[l])
-                   : DAMP ? scalar_begin_damped(CONSTANT(center), queue[HALF].v[l], previous.v[l], damp.v[l])
-                          : scalar_begin(CONSTANT(center), queue[HALF].v[l], previous.v[l]);
+    if (m > 1)
+        return scalar_pair(WEIGHT(axis, m), low, high, sum);
+    sum = scalar_first(WEIGHT(axis, 1), low, high, p, sum);
+    return HALF > 1 ? scalar_center(WEIGHT(axis, 0), p, sum) : sum;
+}
+
+/* L p at a thread's nodes. queue: planes x - HALF .. x + HALF of these nodes; mine: the nodes in shared memory. */
+DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine)
+{
+    vec sum = {}, near[2 * (GHOST / WIDTH) + 1];
+    const vec p = queue[HALF];
     UNROLL for (int m = 1; m <= HALF; m++) {
         UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
+            sum.v[l] = add_pair(a, 0, m, queue[HALF - m].v[l], queue[HALF + m].v[l], p.v[l], sum.v[l]);
     }
     UNROLL for (int m = 1; m <= HALF; m++) {
         vec low = load(mine - m * ROW), high = load(mine + m * ROW);
         UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
+            sum.v[l] = add_pair(a, 1, m, low.v[l], high.v[l], p.v[l], sum.v[l]);
     }
     UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
         near[i] = load(mine - GHOST + i * WIDTH);
@@ -173,7 +178,7 @@ DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine,
             constexpr int W = WIDTH;
             const int low = GHOST + l - m, high = GHOST + l + m;
             sum.v[l] =
-                scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
+                add_pair(a, 2, m, near[low / W].v[low % W], near[high / W].v[high % W], p.v[l], sum.v[l]);
         }
     }
     return sum;
@@ -250,6 +255,9 @@ DEVICE vec next_level(const scalar_args &a, vec speed, vec sum, vec center, vec 
         if (SPLIT)
             sum.v[l] = DAMP ? scalar_split_damped(SPEED(l), sum.v[l], center.v[l], previous.v[l], damp.v[l])
                             : scalar_split(SPEED(l), sum.v[l], center.v[l], previous.v[l]);
+        else
+            sum.v[l] = DAMP ? scalar_change_damped(sum.v[l], center.v[l], previous.v[l], damp.v[l])
+                            : scalar_change(sum.v[l], center.v[l], previous.v[l]);
         sum.v[l] = DAMP ? scalar_advance_damped(center.v[l], sum.v[l], damp.v[l])
                         : scalar_advance(center.v[l], sum.v[l]);
     }
@@ -334,7 +342,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         UNROLL for (int l = 0; l < WIDTH; l++)
             damp.v[l] = damp_xy * damp_z.v[l];
 #endif
-        const vec sum = differences(a, queue, mine, previous, damp);
+        const vec sum = differences(a, queue, mine);
         if (!nodes.store)
             continue;
         *(vec *)((REAL *)NEXT + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);

@@ -1,6 +1,6 @@
 """The surface of a total field of the scalar scheme in float32, to the last bit.
 
-p' = p + (p - p_old + ..) keeps what was rounded: a correction after the step, rounded once more, grows to
+p' = p + (.. + (p - p_old)) keeps what was rounded: a correction after the step, rounded once more, grows to
 some 1e-6 of the wave while this crosses the box. So what is added, one after the other, is
 
     - fl(step of the incident wave without what is beyond the surface),    + incident',
@@ -23,8 +23,7 @@ from .incident_line import IncidentLine
 class Folded(NamedTuple):
     """Weights of a step as the solver has them, see cuda/physics/scalar.h; speed None: folded into them."""
 
-    weight: np.ndarray  # [axis][m - 1]
-    center: np.float32
+    weight: np.ndarray  # [axis][m], 0: the centre
     speed: np.float32 | None
 
 
@@ -79,7 +78,7 @@ class RoundedSurface:
         along: int,
     ) -> None:  # fmt: skip
         self.line, self._weights, self._along = line, weights, along
-        half = weights.weight.shape[1]
+        half = weights.weight.shape[1] - 1
         self._normal = _flushed if line.device == "cpu" else _kept
         at = np.arange(line.low, line.low + line.num)
         self._inside = _shifted(inside[along], at)
@@ -125,7 +124,7 @@ class RoundedSurface:
         """Return the amplitudes (num_time, width) of steps from these consecutive times on."""
         (samples,) = self.line.samples(times)
         before, now, after = samples[:-2], samples[1:-1], samples[2:]
-        half, normal = self._weights.weight.shape[1], self._normal
+        half, normal = self._weights.weight.shape[1] - 1, self._normal
         pad = np.zeros((len(now), half), np.float32)
         known = np.concatenate([pad, np.where(self._inside, now, np.float32(0)), pad], axis=1)
         num, along = self.line.num, []
@@ -136,17 +135,20 @@ class RoundedSurface:
             zero = np.zeros_like(now)
             center = now if sort.inside else zero
             old = before if sort.inside else zero
-            split = self._weights.speed is not None
-            sums = normal(
-                self._weights.center * center if split else _fma(self._weights.center, center, -old)
-            )
-            for a, taps in enumerate(sort.taps):
-                for m, weight in enumerate(self._weights.weight[a]):
-                    if weight != 0 and (taps is None or taps[m]):
-                        pair = np.float32(taps[m]) * now if taps else along[m] if sort.along else zero
-                        sums = normal(_fma(weight, pair, sums))
-            if split:
-                sums = normal(_fma(self._weights.speed, sums, normal(center - old)))
+            sums, change = zero, normal(center - old)
+            for weight, taps in zip(self._weights.weight, sort.taps, strict=True):
+                if not weight[1]:
+                    continue  # along an axis of one node there is no difference
+                pairs = along if sort.along else [zero] * half
+                if taps:
+                    pairs = [np.float32(tap) * now for tap in taps]
+                sums = normal(_fma(weight[1], normal(_fma(-2, center, pairs[0])), sums))
+                if half > 1:
+                    sums = normal(_fma(weight[0], center, sums))
+                for m in range(2, half + 1):
+                    sums = normal(_fma(weight[m], pairs[m - 1], sums))
+            speed = self._weights.speed
+            sums = normal(sums + change if speed is None else _fma(speed, sums, change))
             found.append(-normal(center + sums))
         found.append(after)
         return np.concatenate(found, axis=1)[:, self._used].astype(np.float64)

@@ -334,12 +334,12 @@ def _weights(sim: Any, scene: Scene) -> Folded:
     probe = scene
     if split:
         probe = scene._replace(medium=type(scene.medium)(rho=1.0, c=h / scene.dt), varies=True)  # type: ignore[call-arg]
-    weight = np.zeros((3, half), np.float32)
+    weight = np.zeros((3, half + 1), np.float32)
     for offset, value in _responses(probe):
         for a in range(3):
             if offset[a] > 0:
-                weight[a, offset[a] - 1] = value
-    total = 2.0 * float(weight.sum(dtype=np.float64))
+                weight[a, offset[a]] = value
+    weight[:, 0] = -2.0 * weight[:, 2:].sum(axis=1, dtype=np.float64)
     if not split:
-        return Folded(weight, np.float32(1.0 - total), None)
-    return Folded(weight, np.float32(-total), np.float32(c * c * (scene.dt * scene.dt / (h * h))))
+        return Folded(weight, None)
+    return Folded(weight, np.float32(c * c * (scene.dt * scene.dt / (h * h))))
