@@ -20,7 +20,7 @@ SEEN_BY = [
 FD_SEEN_BY = [
     "test_points_are_transposes",
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
-    "test_fd_window", "test_fd_profile", "test_fd_matched", "test_plane_wave",
+    "test_fd_window", "test_fd_profile", "test_fd_matched", "test_plane_wave", "test_fd_rounding",
 ]  # fmt: skip
 
 STAGGERED_SEEN_BY = [

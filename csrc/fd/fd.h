@@ -83,8 +83,8 @@ struct fd {
     bool fades; /* some layer damps the fields: g in cpml is not 1 everywhere */
     int32_t num_memory, memory_of[FD_MAX_DERIVATIVE][2]; /* of a derivative at either side, or -1 */
     struct fd_memory memory[2 * FD_MAX_DERIVATIVE];
-    /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis; [0]: of the
-     * centre beside those from m = 2 on, with which it sums to exactly 0 in the solver's precision. */
+    /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis; [0]: of
+     * the centre beside those from m = 2 on, with which it sums to exactly 0 in the solver's precision. */
     int32_t split; /* 1: p_tt / c^2 first, then times `speed`: cuda/physics/scalar.h */
     double weight[3][MAX_HALF + 1];
     double speed, speed_unit; /* c^2 dt^2 / h_min^2 where uniform; dt^2 / h_min^2 */

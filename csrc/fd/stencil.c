@@ -41,15 +41,14 @@ double fd_least_spacing(const struct fd *fd)
     return least;
 }
 
-/* Rounds the weights of an axis in the solver's precision, those from m = 2 on to multiples of the unit of the second
- * one, so that their sum is exact: else constants would grow like exp(n sqrt(error)). (Of the first pair nothing but
- * p_(+1) + p_(-1) - 2 p is taken.) Of all ways to round up or down, takes the one whose second moment, sum m^2 w_m,
- * changes least, so that long waves keep their speed. */
+/* Rounds the weights of an axis in the solver's precision. Those from m = 2 on become multiples of the unit of the
+ * second one, so that they and their centre, weight[0], sum to exactly 0: else constants would grow like
+ * exp(n sqrt(error)). The first pair is taken less 2 p, whatever its weight. Of all ways to round the others up or
+ * down, takes the one whose second moment, sum m^2 w_m, changes least, so that long waves keep their speed. */
 static void round_weights(int half, double *weight, int digits)
 {
-    double unit = ldexp(1, ilogb(half > 1 && weight[1] > 0 ? weight[2] : 1) - digits + 1), moment = 0,
-           best = INFINITY;
-    double kept[MAX_HALF + 1] = {0};
+    double second = half > 1 && weight[2] != 0 ? weight[2] : 1, unit = ldexp(1, ilogb(second) - digits + 1);
+    double moment = 0, best = INFINITY, kept[MAX_HALF + 1] = {0};
     for (int m = 1; m <= half; m++)
         moment += m * m * weight[m];
     for (int choice = 0; choice < 1 << (half - 1); choice++) {
@@ -67,7 +66,7 @@ static void round_weights(int half, double *weight, int digits)
     memcpy(weight, kept, (size_t)(half + 1) * sizeof *weight);
 }
 
-/* With dt in them, or, where c varies and with small steps, without (split). */
+/* With dt in them, or, where c varies and with small steps, which make them small, without (split). */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
     double weight[MAX_HALF + 1], least = fd_least_spacing(fd);

@@ -4,9 +4,9 @@
  * W_a0 = -2 sum_(m > 1) W_am, axes a in the order x, y, z and distances m ascending,
  *   folded:  p' = p + [L p + (p - p_old)],      W_am = c^2 dt^2 C_m / h_a^2,
  *   split:   p' = p + [k L p + (p - p_old)],    W_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2.
- * What is in brackets is of the size of p' - p, so that one sum alone is rounded like p: sums near 2 p, a tap each, would
- * add up over a long run. Of a constant, first pairs and p - p_old are exactly 0, and what the others round is less than
- * half a unit of p: it stays as it is, to the last bit (docs/fd_scalar.md). In sponges, g < 1 (csrc/fd/layer.c),
+ * What is in brackets is of the size of p' - p, so that one sum alone is rounded like p: sums near 2 p, a tap each,
+ * would add up over a long run. Of a constant, first pairs and p - p_old are exactly 0, and what the others round is
+ * less than half a unit of p: it stays as it is to the last bit. In sponges, g < 1 (csrc/fd/layer.c),
  *   p' = g (p + [.. (p - g p_old)]).
  * What matched layers (csrc/fd/scalar/matched.c) add along x, y, z is summed first.
  * Each pair is added first, so that mirror symmetry holds to the last bit. The includer defines REAL,

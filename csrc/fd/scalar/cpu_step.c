@@ -1,5 +1,6 @@
 /* cpu_step.c: rows of the scalar scheme on the CPU. Loops run along z, where gcc vectorises them. Per node
- * and step: 9 M + 9 flop, 6 more from order 4 on, three words of memory at best. Next: cuda/physics/scalar.h (the update). */
+ * and step: 9 M + 9 flop, 6 more from order 4 on, three words of memory at best. Next: cuda/physics/scalar.h (the
+ * update). */
 #include "../../cpu/precision.h"
 #include "cpu.h"
 

@@ -161,7 +161,8 @@ template <bool LAYERED> DEVICE REAL damping(const diamond_args &a, const place &
 {
     return LAYERED ? gx * __ldg((const REAL *)a.gy + t.y + M + c) * t.gz : t.gz;
 }
-/* The next level of a cell from L p; p: level n, last: level n - 1, g: the layers' factor, k: the cell's where c varies. */
+/* The next level of a cell from L p; p: level n, last: level n - 1, g: the layers' factor, k: the cell's where c
+ * varies. */
 DEVICE REAL next_level(REAL k, REAL p, REAL last, REAL g, REAL sum)
 {
     if (VARIABLE)

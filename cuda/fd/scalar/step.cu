@@ -4,8 +4,8 @@
  * a plane is computed, data of the next one are loaded into registers and (rows next to the tile) shared
  * memory, and data of the one after that into L2. Values beyond a side are images, loaded from the mirrored
  * position; blocks away from sides run code without them. Per node and step: 3 words of memory (4 where c
- * varies), 9 HALF + 9 flop (6 more from order 4 on); rows next to the tile come from L2. In blocks with matched layers the layers'
- * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
+ * varies), 9 HALF + 9 flop, 6 more from order 4 on; rows next to the tile come from L2. In blocks with matched layers
+ * the layers' terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
  * TILE_Y; MONITOR where there is one (2: the next level goes to an array of its own; 1: that, and samples are taken,
  * step_monitor.h). */

@@ -403,17 +403,19 @@ def _taken(steps: float, least: float, pace: Pace) -> curves.Line:
 
     The scalar scheme keeps p alone (cuda/physics/scalar.h). Rounding by eps / 4, the mean, is a change
     eps / (4 dt) of its rate, which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign,
-    N steps^2 eps / (8 pi). One sum is rounded like p. Its other 3 M + 1 sums are no more than T p and
-    p - p_old, 2 pi / steps of p, with T = c^2 dt^2 times the centre's weight in the Laplacian; those of pairs
-    have weights of 1.5 T together.
+    N steps^2 eps / (8 pi). One sum is rounded like p. With x = 2 pi / steps, and T = c^2 dt^2 times the weight of
+    the centre in the Laplacian: the weights of pairs, times the 2 p that these are near, are 1.5 T together; sums
+    between the centre behind first pairs and the last pair T / 4 (tests/fd/test_fd_rounding.py); p - p_old and
+    the sum with it x each; and 3 (M + 1) sums contain the difference that first pairs make, at most 2 x^2, since
+    W_a1 is less than 2 c^2 dt^2 / h_a^2.
     """
     line = curves.step_line(steps)
     if pace.name != "FD scalar":
         return line
     half = pace.degree // 2
     centre = 6.0 * float(np.sum(1.0 / np.arange(1, half + 1) ** 2))  # of h^2 laplace, csrc/fd/stencil.c
-    part = centre * (_CFL * pace.courant * least / steps) ** 2 + 2 * math.pi / steps
-    num = 1.0 + (3 * half + 3) * part
+    part, x = centre * (_CFL * pace.courant * least / steps) ** 2, 2 * math.pi / steps
+    num = 1.0 + 1.75 * part + 2 * x + 6 * (half + 1) * x**2
     return line + curves.Line(0.0, num * steps**2 * float(np.finfo(pace.dtype).eps) / (8 * math.pi))
 
 
