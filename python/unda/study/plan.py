@@ -403,11 +403,11 @@ def _taken(steps: float, least: float, pace: Pace) -> curves.Line:
 
     The scalar scheme keeps p alone (cuda/physics/scalar.h). Rounding by eps / 4, the mean, is a change
     eps / (4 dt) of its rate, which becomes eps / (4 omega dt) of p; in N wavelengths, if all have one sign,
-    N steps^2 eps / (8 pi). One sum is rounded like p. With x = 2 pi / steps, and T = c^2 dt^2 times the weight of
-    the centre in the Laplacian: the weights of pairs, times the 2 p that these are near, are 1.5 T together; sums
-    between the centre behind first pairs and the last pair T / 4 (tests/fd/test_fd_rounding.py); p - p_old and
-    the sum with it x each; and 3 (M + 1) sums contain the difference that first pairs make, at most 2 x^2, since
-    W_a1 is less than 2 c^2 dt^2 / h_a^2.
+    N steps^2 eps / (8 pi). One sum is rounded like p. With x = 2 pi / steps, T = c^2 dt^2 times the weight of
+    the centre in the Laplacian: weights of pairs, times the 2 p that these are near, are 1.5 T together; sums
+    from the centre behind first pairs to the last pair T / 4 (tests/fd/test_fd_rounding.py); p - p_old and
+    the sum with it x each; and 3 (M + 1) sums contain the difference that first pairs make, at most 2 x^2,
+    since W_a1 is less than 2 c^2 dt^2 / h_a^2.
     """
     line = curves.step_line(steps)
     if pace.name != "FD scalar":
