@@ -16,9 +16,13 @@
 #include <string.h>
 
 static const double RADIUS = 4, SHAPE = 6.31, I0_SHAPE = 89.276344036462888; /* bessel_i0(SHAPE) */
-/* Nodes of a polynomial at a side: more swing between the last two, fewer are less exact. And the cells
- * beside such a side in which weights of a window are made to sum to 1, from which they are 4e-4 away. */
-enum { SIDED_WIDTH = 6, NEAR = 5, MAX_UNKNOWN = POINT_WIDTH + 2 };
+/* Nodes of a polynomial at a side: more swing between the last two, fewer are less exact. */
+enum { SIDED_WIDTH = 6, MAX_UNKNOWN = POINT_WIDTH + 2 };
+/* Cells beside such a side within which weights of a window are made to sum to 1, from which they are 4e-4 away; they
+ * become what they are elsewhere within one more, so that no two points side by side differ by that. */
+static const double NEAR = 4;
+/* A place so near to a node, in cells, stands on it: what is chosen by place must not depend on roundings. */
+static const double ON_NODE = 1e-9;
 
 /* The windowed sinc at the nodes from `base` on, around `place`. Kaiser's window is I_0, the modified Bessel
  * function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12), whose further terms are below
@@ -107,12 +111,19 @@ static void polynomial(int num, const double *place, const bool *is_slope, doubl
 /* ---- along an axis ---- */
 
 /* Weights of a field along an axis, and of its slopes at the two sides, which count where they are known;
- * near: the point is near a broken side, of any axis. */
+ * near: 1 near a broken side, of any axis, 0 away from all. */
 struct line {
     int32_t *node;
     double *weight, slope[2];
-    bool know_slope, near;
+    bool know_slope;
+    double near;
 };
+
+/* The last node that is not beyond a place. */
+static int64_t node_below(double place)
+{
+    return (int64_t)floor(place + ON_NODE);
+}
 
 /* Places of a polynomial: `width` around the point, those beyond broken sides put inside. */
 static void choose_places(const struct fd *fd, int f, int a, double place, int width, int64_t *first,
@@ -120,7 +131,7 @@ static void choose_places(const struct fd *fd, int f, int a, double place, int w
 {
     const struct fd_field *field = &fd->field[f];
     int64_t beyond = fd->axis[a].total - field->half[a];
-    *first = (int64_t)floor(place) - width / 2 + 1;
+    *first = node_below(place) - width / 2 + 1;
     if (field->broken[a][1] && *first + width > beyond)
         *first = beyond - width;
     if (field->broken[a][0] && *first < 0)
@@ -149,7 +160,7 @@ static void polynomial_line(const struct fd *fd, int f, int a, double place, int
         is_slope[num] = even; /* else 0 on the side */
         side_of[num] = side;
         data[num] = side ? (double)(axis->total - 1) - 0.5 : -0.5;
-        if (!even && !derivative && fabs(place - data[num]) < 1e-9)
+        if (!even && !derivative && fabs(place - data[num]) < ON_NODE)
             return;
         num++;
     }
@@ -174,8 +185,8 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
     const struct fd_field *field = &fd->field[f];
     double half = axis->total > 1 ? 0.5 * field->half[a] : 0;
     double place = (x - axis->origin) / axis->h + (double)axis->first - half, whole = nearbyint(place);
-    int64_t base = (int64_t)floor(place) - POINT_WIDTH / 2 + 1;
-    bool on_node = fabs(place - whole) < 1e-9 || axis->total == 1;
+    int64_t base = node_below(place) - POINT_WIDTH / 2 + 1;
+    bool on_node = fabs(place - whole) < ON_NODE || axis->total == 1;
     for (int i = 0; i < POINT_WIDTH; i++) {
         line->node[i] = 0;
         line->weight[i] = 0;
@@ -200,7 +211,7 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
     for (int i = 0; i < POINT_WIDTH; i++) {
         int sign;
         int64_t at = fd_mirror(axis, field->half[a], field->sign[a], base + i, &sign);
-        double value = sign * window[i] / (line->near ? sum : 1);
+        double value = sign * window[i] / (1 - line->near + line->near * sum);
         if (value != 0)
             add_weight(line->node, line->weight, at, value);
     }
@@ -214,7 +225,7 @@ static void add_line(const struct fd *fd, int f, int a, double from, int derivat
 {
     int32_t node[POINT_WIDTH];
     double weight[POINT_WIDTH];
-    struct line line = {.node = node, .weight = weight, .near = true};
+    struct line line = {.node = node, .weight = weight, .near = 1};
     line_of(fd, f, a, from, derivative, &line);
     for (int i = 0; i < POINT_WIDTH; i++)
         if (weight[i] != 0)
@@ -273,7 +284,7 @@ static void join(const struct fd *fd, const struct staggered_slope *slope, const
 {
     product->field = slope->source;
     for (int a = 0; a < 3; a++) {
-        struct line line = {.node = product->node[a], .weight = product->weight[a], .near = true};
+        struct line line = {.node = product->node[a], .weight = product->weight[a], .near = 1};
         if (a != slope->normal)
             line_of(fd, slope->source, a, x[a], a == slope->along, &line);
     }
@@ -288,14 +299,15 @@ static void join(const struct fd *fd, const struct staggered_slope *slope, const
     }
 }
 
-static bool is_near(const struct fd *fd, int f, const double *x)
+/* 1 within NEAR cells of a broken side of field f, 0 from one cell more on. */
+static double nearness(const struct fd *fd, int f, const double *x)
 {
+    double near = 0;
     for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++)
-            if (fd->field[f].broken[a][side] &&
-                fabs(x[a] - side_place(&fd->axis[a], side)) < NEAR * fd->axis[a].h)
-                return true;
-    return false;
+            if (fd->field[f].broken[a][side])
+                near = fmax(near, NEAR + 1 - fabs(x[a] - side_place(&fd->axis[a], side)) / fd->axis[a].h);
+    return fmin(near, 1);
 }
 
 int fd_num_part(const struct fd *fd)
@@ -308,11 +320,11 @@ static void point_row(const struct fd *fd, int f, const double *x, int64_t num,
                       const struct fd_product *const like[3], struct fd_product *row)
 {
     double slopes[3][2];
-    bool near = is_near(fd, f, x);
+    double near = nearness(fd, f, x);
     row->field = f;
     for (int a = 0; a < 3; a++) {
         struct line line = {row->node[a], row->weight[a], {0}, true, near};
-        if (like[a] && !near) {
+        if (like[a] && near == 0) {
             memcpy(line.node, like[a]->node[a], sizeof row->node[a]);
             memcpy(line.weight, like[a]->weight[a], sizeof row->weight[a]);
         } else

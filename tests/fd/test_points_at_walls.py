@@ -228,6 +228,30 @@ def test_one_polynomial_through_a_thin_plate():
     assert max(errors(sim, wave, places, 0.3).values()) < BARS[40]
 
 
+@pytest.mark.parametrize("apart, least, most", [(1e-12, 0.0, 1e-9), (1e-3, 1e-3, 1.0)])
+def test_samples_do_not_hang_on_the_last_bit_of_a_place(apart, least, most):
+    """Every half cell from sides, where nodes, polynomials and sums of weights change, on both sides of it.
+
+    Fields are random, up to 1. Weights along an axis sum to less than 4, their derivatives to less than 8 a
+    cell, and a row has three products at most: 2 apart 4 4 8 3 < 800 apart. A thousandth of a cell is seen.
+    """
+    grid = unda.Grid((16, 15, 17), (0.7, 0.9, 1.1), origin=(0.3, -0.2, 5.1))
+    sides = {"zmax": "free", "xmin": "fixed", "ymin": "free", "*": "symmetry"}
+    sim, rng = staggered(grid, ROCK, order=4, boundary=sides, cfl=0.5), np.random.default_rng(0)
+    sim.set(**{name: rng.uniform(-1.0, 1.0, grid.shape) for name in sim.fields})
+    cells = np.arange(0.5, 7.1, 0.5)
+    found = []
+    for axis in range(3):
+        for other in (0.27, 2.5, 6.0, 6.3):
+            at = np.full((len(cells), 3), other)
+            at[:, axis] = cells
+            at[:, 2] = 16.0 - at[:, 2]
+            for step in apart * np.eye(3):
+                one, next_ = (sim.sample(grid.origin + grid.spacing * (at + way)) for way in (-step, step))
+                found.append(max(np.abs(one[name] - next_[name]).max() for name in sim.fields))
+    assert least < max(found) < most
+
+
 # ---- sources ----
 
 
