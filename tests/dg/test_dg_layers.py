@@ -636,18 +636,43 @@ def test_layers_thinner_than_a_wavelength_and_central_fluxes_are_warned_of():
     assert "flux='upwind'" in central
 
 
-def test_sources_in_layers_and_media_that_vary_across_them_are_warned_of():
+def test_points_in_layers_and_media_that_vary_across_them_are_warned_of():
     mesh = cube("hex", 2)
     boundary = {"xmin": unda.CPML(f0=1.0), "*": "rigid"}
     quiet = unda.DG(mesh, MEDIA["acoustic"], degree=4, boundary=boundary, device="cpu")
     quiet.add_source(injection((0.6, 0.6, 0.6)))
     assert not any("layer" in text for text in quiet.check().warnings)
     quiet.add_source(injection((-0.2, 0.6, 0.6)))
-    assert any("in the layer at xmin" in text for text in quiet.check().warnings)
+    quiet.add_receivers([(0.1, 0.2, 0.2), (-1e-12, 0.2, 0.2), (-0.3, 0.2, 0.2)])
+    for text in ("1 of 2 sources are in the layer at xmin", "1 of 3 receivers are in the layer at xmin"):
+        assert any(text in one for one in quiet.check().warnings)
     tagged = layered_at_xmin()
     medium = unda.Acoustic(rho=1.0, c={"in": 1.0, "pml": 2.0})
     sim = unda.DG(tagged, medium, degree=1, boundary=boundary | {"xmin": unda.CPML(tag="pml")}, device="cpu")
     assert any("not that before it" in text for text in sim.check().warnings)
+
+
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+@pytest.mark.parametrize(("shape", "physics"), [("hex", "elastic"), ("tet", "acoustic")])
+def test_a_source_where_a_layer_begins_makes_the_waves_of_one_just_before_it(shape, physics):
+    """A millionth before: a polynomial of degree 2 has slopes up to 2 N^2 / h, 16, so 1e-4 covers it.
+
+    A millionth beyond, sources drive what is stretched: waves are others by far, and `check` says so.
+    """
+    mesh = unda.box_mesh((0, 0, 0), (1.0, 0.5, 0.5), cells=(2, 1, 1), shape=shape)
+    boundary = {"xmax": unda.CPML(f0=1.0), "*": "absorbing"}
+    found, told = [], []
+    for x in (1.0, 1.0 - 1e-6, 1.0 + 1e-6):
+        sim = unda.DG(mesh, MEDIA[physics], degree=2, boundary=boundary, device="cpu", dtype="float64")
+        sim.add_source(injection((x, 0.31, 0.12)))
+        rec = sim.add_receivers([(0.1, 0.2, 0.3)], ["vx"])
+        told.append(any("1 of 1 sources are in the layer at xmax" in text for text in sim.check().warnings))
+        sim.run(until=2.0)
+        found.append(rec["vx"][0])
+    at, before, beyond = found
+    assert np.abs(at - before).max() < 1e-4 * np.abs(before).max()
+    assert np.abs(beyond - before).max() > 0.1 * np.abs(before).max()
+    assert told == [False, False, True]
 
 
 def test_fields_outside_layers_are_set_and_compared():

@@ -23,6 +23,7 @@ def plain(shape, cells=(3, 2, 2), **more):
 def go(sim, steps=7):
     sim.set(p=lambda x, y, z: np.exp(-20 * ((x - 0.3) ** 2 + y**2 + z**2)))
     sim.add_source(unda.VolumeInjection((0.4, 0.2, 0.3), unda.ricker(1.0)))
+    sim.add_source(unda.VolumeInjection((0.0, 0.2, 0.5), unda.ricker(2.0)))  # where layers begin
     sim.add_receivers([(0.3, 0.2, 0.3)], ["p", "vz"])
     sim.step(steps)
     return sim

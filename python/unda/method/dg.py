@@ -196,6 +196,7 @@ class DG(MeshSimulation):
         self._material = material[: self._num_elem]
         points = MeshPoints if self.ranks is None else RankPoints
         self._points = points(mesh, medium, self._material, boundaries, self.degree)
+        self._points.layered = self._layers.cells if self._layers.sides else None
         self._new_solver(
             given, options, mesh._handle, team._given() if team else _core.NULL,
             None if self.ranks is None else mesh,
@@ -417,7 +418,7 @@ class DG(MeshSimulation):
             warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
             on faces, receivers beside sources, receivers that record zero and sources without effect by
             construction, exact outer data of another medium, degree 1 on warped hexahedra, sources in
-            layers, layers across which the medium varies. Notes: slivers,
+            layers, receivers in layers, layers across which the medium varies. Notes: slivers,
             good conductors, sources of unknown frequency. Prints as text; true where there is no warning.
 
         Examples

@@ -36,6 +36,8 @@ RATIO, _GUIDED = 0.02, 0.1
 _MAIN, _LEAST = 2.5, 0.75
 #: Relative difference of values at nodes in a layer from those before it, an impedance of which returns 1 %.
 _VARIES = 0.02
+#: Of a layer's depth: a point so near to where it begins stands there.
+_AT_PLANE = 1e-10
 _CONTRAST, _LARGE, _CURL = 1.5, 10.0, 9.0
 #: Conditions of boundaries that are layers of DG.
 LAYERS = (CPML,)
@@ -79,9 +81,9 @@ class MeshLayers(NamedTuple):
                 setattr(layers[SIDES.index(side)], name, value)
         return layers
 
-    def cells(self, mesh: Any) -> np.ndarray:
-        """Say which cells of the mesh are in a layer."""
-        return in_layers(mesh, {side: one["begin"] for side, one in self.sides.items()})
+    def cells(self, mesh: Any, some: np.ndarray | None = None) -> np.ndarray:
+        """Say which cells of the mesh are in a layer, of all or of some."""
+        return in_layers(mesh, {side: one["begin"] for side, one in self.sides.items()}, some)
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict."""
@@ -104,9 +106,9 @@ class MeshLayers(NamedTuple):
         return f"layers of {', '.join(sorted(text))}" if text else ""
 
 
-def in_layers(mesh: Any, sides: Mapping[str, float]) -> np.ndarray:
-    """Say which cells lie beyond the planes [m] where layers begin, (num_elem,)."""
-    middle = mesh.centroids
+def in_layers(mesh: Any, sides: Mapping[str, float], some: np.ndarray | None = None) -> np.ndarray:
+    """Say which cells, of all or of some, lie beyond the planes [m] where layers begin."""
+    middle = mesh.centroids if some is None else mesh.vertices[mesh.cells[some]].mean(axis=1)
     found = np.zeros(len(middle), bool)
     for side, begin in sides.items():
         i = SIDES.index(side)
@@ -383,19 +385,13 @@ def look(sim: Any, report: Any) -> None:
     """Report which layers are not CPMLs, and what makes them return more than they should."""
     layers: MeshLayers = sim._layers
     _thin(sim, report)
+    _points_in_layers(sim, report)
     if layers.sides and sim.config["flux"] == "central":
         report.warnings.append(
             "flux='central' beside layers, which return 5 to 20 % of waves that the mesh does not resolve "
             "and this flux does not damp; expected flux='upwind'"
         )
     for side, one in layers.sides.items():
-        i = SIDES.index(side)
-        inside = -1.0 if i % 2 else 1.0
-        places = [place for source in sim._solver.whole_sources() for place in source.places()]
-        if any(inside * (place[i // 2] - one["begin"]) < 0.0 for place in places):
-            report.warnings.append(
-                f"a source is in the layer at {side}, where waves are not those of the medium"
-            )
         if side in layers.reasons:
             kind = "is a sponge, ratio 1" if one["ratio"] == 1.0 else f"has ratio {one['ratio']:g}"
             report.notes.append(f"the layer at {side} {kind}: {layers.reasons[side]}")
@@ -409,6 +405,22 @@ def look(sim: Any, report: Any) -> None:
                 f"the medium in the layer at {side} is not that before it, first in cell {cell}: waves "
                 "return from there; expected one that is constant across the layer"
             )
+
+
+def _points_in_layers(sim: Any, report: Any) -> None:
+    """Warn of sources and receivers in layers; the plane where one begins is not in it."""
+    points = {
+        "sources": [source.places() for source in sim._solver.whole_sources()],
+        "receivers": [receivers.points for receivers in sim.receivers],
+    }
+    for what, places in points.items() if sim._layers.sides else ():
+        x = np.concatenate([np.empty((0, 3)), *places])
+        for side, one in sim._layers.sides.items():
+            i = SIDES.index(side)
+            depth = (x[:, i // 2] - one["begin"]) * (1.0 if i % 2 else -1.0)
+            if num := int((depth > _AT_PLANE * one["depth"]).sum()):
+                some = f"{num} of {len(x)} {what} are in the layer at {side}"
+                report.warnings.append(f"{some}, where waves are not those of the medium")
 
 
 def _thin(sim: Any, report: Any) -> None:

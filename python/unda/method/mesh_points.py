@@ -42,6 +42,8 @@ class MeshPoints(Points):
 
     no_waves = ""
     integrates = True
+    #: Says which of some cells are in matched layers, whose waves are not those of the medium.
+    layered: Callable[[Any, np.ndarray], np.ndarray] | None = None
 
     def __init__(
         self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
@@ -80,10 +82,21 @@ class MeshPoints(Points):
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""
         array, sites = self._inside(points, what)
+        before = self._before_layers(sites, np.ones(len(sites.elem), bool))
+        if side is None and not before.all():
+            sites = sites.keep(before)
         there = self._material[sites.elem]
         near = (_SAME if there.shape[1] > 1 else 0.0) * there.max(axis=1)
         material = self.material_at(sites.elem, sites.places)
         return array, _members(_sites.on_one_side(sites, self._mesh, material, near, side, what))
+
+    def _before_layers(self, sites: _sites.Sites, able: np.ndarray) -> np.ndarray:
+        """Return of sites that are able those outside of layers, where the point has some."""
+        if self.layered is None or len(sites.elem) == len(sites.first) - 1:
+            return able
+        before = able & ~self.layered(self._mesh, sites.elem)
+        some = np.logical_or.reduceat(before, sites.first[:-1])[sites.of_points()]
+        return np.where(some, before, able)
 
     def at_points(self, placed: dict[str, Any]) -> np.ndarray:
         """See `Points`; of points that several cells share, that of the first one."""
@@ -101,6 +114,7 @@ class MeshPoints(Points):
         alike = _Alike(owners, of, materials)
         able = alike.each(lambda source, material: [self._carried(source, material)], self.medium)[:, 0]
         able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
+        able = self._before_layers(sites, able)
         sites, alike = sites.keep(able), alike.keep(able)
         rates = alike.each(self._rates, self.medium) * shares[sites.of_points(), None]
         return {

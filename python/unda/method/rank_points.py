@@ -71,6 +71,7 @@ class RankPoints(MeshPoints):
         def asked() -> Any:
             assert self._whole is not None
             self._whole._material = _Rows(cells, rows)  # type: ignore[assignment]
+            self._whole.layered = self.layered
             return work(self._whole)
 
         return self._ranks.first(what, asked)
