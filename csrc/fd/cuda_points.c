@@ -82,7 +82,7 @@ static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, co
     int64_t begin = terms->first[0], num = terms->first[terms->num_node] - begin;
     if (num >= INT32_MAX)
         FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
-    list->num_node = terms->num_node;
+    *list = (struct fd_cuda_sources){.num_node = terms->num_node}; /* of sources before there may be parts */
     if (num == 0)
         return UNDA_OK;
     TRY(array_try(&first, terms->num_node + 1, sizeof *first, "sources"));

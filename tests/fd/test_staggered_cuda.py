@@ -109,6 +109,28 @@ def test_the_engines_agree(case):
     agree(case, axis)
 
 
+def test_a_source_after_others_drives_its_own_fields_alone():
+    """Currents along all axes, then one along x: no list of the fields that are driven no more is left."""
+    case = next(
+        dict(one) for one, marks in zip(CASES, by_default(CASES, 7), strict=True)
+        if one["physics"] == "maxwell" and not marks
+    )  # fmt: skip
+    axis = case.pop("axis")
+
+    def shot(before, direction):
+        sim, _ = make(case, "cuda", axis)
+        sim.step(before)
+        sim.reset(sources=True)
+        middle = 0.5 * (np.array(sim.grid.lower) + np.array(sim.grid.upper))
+        sim.add_source(unda.CurrentDipole(middle, unda.ricker(0.01, t0=0.0), direction))
+        sim.step(1)
+        return whole_state(sim)
+
+    found, alone, other = shot(1, (1, 0, 0)), shot(0, (1, 0, 0)), shot(0, (1, 1e-6, 0))
+    assert all((found[name] == alone[name]).all() for name in alone)
+    assert not all((other[name] == alone[name]).all() for name in alone)
+
+
 def test_a_device_has_the_same_stable_step():
     """Air beside steel: less than the fastest wave allows, as on the CPU."""
     shape = (5, 6, 8)
