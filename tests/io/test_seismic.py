@@ -91,6 +91,10 @@ def test_other_intervals_and_starts_are_refused_or_interpolated(tmp_path):
     assert not path.exists()
     with pytest.raises(unda.ArgumentError, match="expected one of"):
         recorded().write_segy(path)
+    array = unda.Array([(0, 0, 0), (1, 0, 0)], unda.ricker(10.0))
+    with pytest.raises(unda.ArgumentError, match=r"<2 points>.* one place of a shot; expected that"):
+        recorded().write_segy(path, "p", source=array)
+    recorded().write_segy(path, "p", source=array.points.mean(axis=0))
     dt, lag = 0.00087654, -0.00087654 / 2
     rec = recorded(dt=dt, num=400, dtype="float64", lags={"p": lag}, fields=("p",))
     t = rec.times("p")

@@ -120,6 +120,20 @@ def test_a_box_of_a_grid_is_a_part_of_it():
     assert tuple(map(len, box.axes)) == box.values.shape
 
 
+def test_a_box_of_a_plane_of_nodes_has_all_fields_of_it():
+    """Along y, with one node, hx, hz and ey stand half a cell beside it."""
+    sim = unda.FD(unda.Grid((9, 1, 8), 1.0), unda.Maxwell(eps=1.0, mu=1.0), scheme="staggered", device="cpu")
+    for name in sim.fields:
+        low, high = (2, 0, 1), (6, 0, 5)
+        found = sim.add_monitor(name, "max", every=1, region=(low, high))
+        whole = sim.add_monitor(name, "max", every=1)
+        inside = [(axis >= a) & (axis <= b) for axis, a, b in zip(whole.axes, low, high, strict=True)]
+        inside[1][:] = True
+        assert [len(axis) for axis in found.axes] == [one.sum() for one in inside]
+        with pytest.raises(unda.ArgumentError, match=f"has no nodes of {name}"):
+            sim.add_monitor(name, "max", every=1, region=((2, 0.6, 1), (6, 0.7, 5)))
+
+
 @pytest.mark.parametrize("kind", ["max", "dft"])
 def test_by_default_there_are_enough_samples_a_period(kind):
     sim = mesh_case("tet", f0=0.4)

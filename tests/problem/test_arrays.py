@@ -187,6 +187,8 @@ def fd():
     (lambda: unda.Array(AT, WAVE, weights=[1.0]), "weights"),
     (lambda: unda.Array(AT, WAVE, delays=[0.0, np.nan]), "delays"),
     (lambda: unda.Array(AT, 3.0), "f is 3.0"),
+    (lambda: unda.Array(AT, unda.sampled(range(4), [0, 1, 1, 0], "Pa")), "f has values in Pa; .* of vol"),
+    (lambda: unda.Array(AT, unda.sampled(range(4), [0, 1, 1, 0], "m/s"), direction=(1, 0, 0)), "of forces"),
     (lambda: unda.Array(AT, WAVE, direction=(0, 0, 0)), "direction is .* expected a vector of length > 0"),
     (lambda: fd().add_source(unda.Array(AT, WAVE, direction=(1, 0, 0))), "PointForce drives"),
     (lambda: MAKERS["DG Maxwell"](device="cpu").add_source(unda.Array(AT, WAVE)), "VolumeInjection drives"),

@@ -156,6 +156,8 @@ def test_configuration_and_repr_tell_media_apart():
     configs = [json.dumps(medium.to_config()) for medium in media]
     assert len(set(configs)) == len(set(map(repr, media))) == len(media)
     assert configs == [json.dumps(pickle.loads(pickle.dumps(m)).to_config()) for m in media]
+    plain = Acoustic(rho=1.0, c=lambda x, y, z: 1.0 + x)
+    assert repr(plain) == "unda.Acoustic(rho=1.0, c=<lambda>)" != repr(Acoustic(rho=1.0, c=linear))
     assert repr(media[2]) == "unda.Acoustic(rho=<5 values, 1 to 2>, c=1500.0)"
 
 

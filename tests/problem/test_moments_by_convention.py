@@ -80,6 +80,7 @@ def test_voigts_order_is_that_of_the_stresses():
     (lambda kind: kind.from_sdr(0, 9, 0, 0.0, **AT), "M0 is 0.0"),
     (lambda kind: kind.from_sdr(0, 9, 0, 1.0, **AT, axes=("north", "south", "up")), "right angles"),
     (lambda kind: kind.from_sdr(0, 9, 0, 1.0, **AT, axes="xyz"), "expected three of east, north"),
+    (lambda kind: kind.from_sdr(0, 9, 0, 1.0, **AT, axes=None), "axes are None; expected three of east"),
     (lambda kind: kind.from_gcmt(np.eye(3), **AT), r"shape \(3, 3\); expected six"),
     (lambda kind: kind.from_voigt([1, 2, 3, 4, 5, np.nan], **AT), r"moment\[5\] is nan"),
     (lambda kind: kind.from_voigt(np.zeros(6), **AT), "moment is zero"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import unda
 from unda._units import in_pint, plain
+from unda.problem._pulses import SOURCE_UNITS
 
 pint = pytest.importorskip("pint")
 U = pint.UnitRegistry()
@@ -199,6 +200,8 @@ def test_where_no_unit_belongs_a_quantity_is_refused():
         unda.ArgumentError, match=r"s has values in newton; expected plain values, or .* unit='N'"
     ):
         unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.N)  # of which source is not known yet
+    with pytest.raises(unda.ArgumentError, match=r"unit is 'kN', expected one of .*'N', "):
+        unda.sampled([0, 1, 2, 3], [0, 1, 2, 0], "kN")
     force = unda.sampled([0, 1, 2, 3], [0, 1, 2, 0] * U.kN, "N")
     with pytest.raises(unda.ArgumentError, match="f has values in N; expected m3/s of a VolumeInjection"):
         unda.VolumeInjection((0, 0, 0), force)
@@ -216,7 +219,7 @@ def test_every_unit_of_unda_is_one_of_pint():
     media = (unda.Acoustic, unda.Elastic, unda.Maxwell)
     units = {unit for one in media for table in (one.units, one.parameters) for unit in table.values()}
     units |= {one.unit for kind in media for one in kind.derived.values()}
-    units |= {"m", "s", "Hz", "N m", "m/s2", "Pa s", "Pa s2", "rad/m", "1/s"}
+    units |= set(SOURCE_UNITS) | {"m", "s", "Hz", "N m", "m/s2", "Pa s", "Pa s2", "rad/m", "1/s"}
     assert {unit: U.Quantity(1, in_pint(unit)).units for unit in units}
     assert U.Quantity(1, in_pint("kg/m3")) == 1 * U.kg / U.m**3
 

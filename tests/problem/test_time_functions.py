@@ -69,6 +69,18 @@ def test_integral_starts_from_nothing(name):
     assert integral((begin + end) / 2.0 - 0.01) != pytest.approx(quadrature, abs=1e-3 * moduli)
 
 
+@EVERY
+@pytest.mark.parametrize("order", [-2, -1, 0, 1])
+def test_a_time_has_the_same_bits_alone_and_among_others(name, order):
+    """So do runs of many steps, of single ones, and those that a checkpoint has interrupted."""
+    f = PULSES[name]
+    for _ in range(abs(order)):
+        f = f.derivative if order > 0 else f.integral
+    t = np.linspace(-0.01, 0.41, 157)
+    among, alone = f(t), np.array([f(one) for one in t.tolist()])
+    assert (among == alone).all() and (among != f(t * (1 + 1e-14))).any()
+
+
 def test_values_are_those_of_the_formulas():
     x = np.pi * F0 * (TIMES - 0.15)
     assert np.allclose(ricker(F0)(TIMES), (1 - 2 * x**2) * np.exp(-(x**2)), rtol=0, atol=1e-15)

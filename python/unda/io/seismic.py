@@ -14,6 +14,7 @@ from .._check import field_names, file_path, number, vector
 from .._extra import extra
 from .._files import whole_file
 from ..errors import ArgumentError
+from ..problem.source import Source
 from .trace_plots import only_field
 
 _MICRO = 1e-6  # [s], the unit of SEG-Y's sample interval and of miniSEED's times
@@ -123,8 +124,7 @@ def write_segy(rec: Any, path: Any, field: Any, source: Any, dt: Any) -> None:
     interval, delay = _whole("interval", step / _MICRO), _whole("start", float(t[0]) / 1e-3)
     if len(t) > _MOST:
         raise ArgumentError(f"there are {len(t)} samples a trace; expected at most {_MOST}, which SEG-Y has")
-    place = getattr(source, "position", source)
-    place = None if place is None else np.array(vector("source", place, "m"))
+    place = _place(source)
     segyio = extra("segyio", "write_segy")
     spec = segyio.spec()
     spec.format, spec.sorting = 5, 1  # IEEE, four bytes; as recorded
@@ -157,6 +157,19 @@ def write_segy(rec: Any, path: Any, field: Any, source: Any, dt: Any) -> None:
                 **{getattr(segyio.TraceField, key): int(values[i]) for key, values in headers.items()},
             }
             file.trace[i] = trace.astype(np.float32)
+
+
+def _place(source: Any) -> np.ndarray | None:
+    """Return where a shot is, given as a source or a place."""
+    if source is None:
+        return None
+    num = len(source.places()) if isinstance(source, Source) else 1
+    if num > 1:
+        raise ArgumentError(
+            f"source is {source!r}, and SEG-Y has one place of a shot; expected that, such as "
+            "source=array.points.mean(axis=0)"
+        )
+    return np.array(vector("source", getattr(source, "position", source), "m"))
 
 
 def _whole(what: str, value: float) -> int:

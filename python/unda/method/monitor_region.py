@@ -171,9 +171,11 @@ def _box(sim: Any, field: str, region: Any) -> Box:
         raise ArgumentError(f"region is {region!r}, expected two corners (x, y, z) [m] of a box")
     near = [1e-9 * h for h in sim.grid.spacing]
     low, high = _corners(region)
+    # Along an axis with one node a field half a cell beside it is meant by the node's place too.
+    begins = [nodes if len(nodes) == 1 else axis for nodes, axis in zip(sim.grid.axes(), axes, strict=True)]
     inside = [
-        np.flatnonzero((axis >= a - e) & (axis <= b + e))
-        for axis, a, b, e in zip(axes, low, high, near, strict=True)
+        np.flatnonzero((axis >= a - e) & (begin <= b + e))
+        for axis, begin, a, b, e in zip(axes, begins, low, high, near, strict=True)
     ]
     if not all(len(one) for one in inside):
         raise ArgumentError(f"region {region!r} has no nodes of {field}, expected one that has some")

@@ -133,7 +133,7 @@ class ReceiverOutput(Fixed):
         field : str, optional
             What was recorded; may be omitted if that is one.
         source : Source or array_like, shape (3,), optional
-            The shot, for its position [m], the offsets and midpoints.
+            The shot, for its position [m], the offsets and midpoints; of an `Array` a place of your choice.
         dt : float, optional
             Write samples at multiples of dt [s], interpolated by splines of degree 5: a wave of n samples a
             period is off by at most 4/pi (2/n)^6, 8e-5 for n = 10. SEG-Y has sample intervals of whole

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import number
+from .._check import choice, number
 from .._core import as_array
 from .._units import is_quantity
 from ..errors import ArgumentError
 from ._timebase import Array, TimeFunction
 
 NEGLIGIBLE = 1e-16  # a function counts as zero below this fraction of its peak
+#: Of values of sources, of an `Array` over lengths and areas, of plane waves.
+SOURCE_UNITS = ("m3/s", "m2/s", "m/s", "N", "N/m", "Pa", "N m", "A m", "A", "A/m", "V/m")
 SPECTRUM_FLOOR = 6.25 * np.exp(-5.25)  # Ricker's spectrum at 2.5 f0 over its peak: 3.3 %
 
 
@@ -166,8 +168,8 @@ class Sampled(TimeFunction):
         from scipy.interpolate import CubicSpline
 
         times = _samples("t", t, "s")
-        if unit is not None and not isinstance(unit, str):
-            raise ArgumentError(f"unit is {unit!r}; expected that of a source, such as 'N'")
+        if unit is not None:
+            choice("unit", unit, SOURCE_UNITS)
         given: Any = s
         if unit is None and is_quantity(given):
             raise ArgumentError(

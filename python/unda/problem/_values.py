@@ -375,7 +375,7 @@ class ByPlace(Value):
         return {"function": self._text()}
 
     def __repr__(self) -> str:
-        return f"<{self._text()}>"
+        return f"<{self._text().rpartition('<locals>.')[2].replace('<lambda>', 'lambda')}>"
 
     def _text(self) -> str:
         name = str(getattr(self.function, "__qualname__", type(self.function).__name__))

@@ -21,6 +21,9 @@ from .source import CurrentDipole, PointForce, Source, VolumeInjection
 from .timefunction import wrap
 
 _GOLDEN = pi * (3.0 - 5.0**0.5)  # the angle between points that follow each other on a spiral
+#: Units of f: those of point sources, over 1, m or m2.
+_VOLUMES = ("m3/s", "m2/s", "m/s")
+_VECTORS = ("N", "N/m", "Pa", "A m", "A", "A/m")
 
 
 class Array(Source):
@@ -94,6 +97,11 @@ class Array(Source):
         self.direction = None if direction is None else vector("direction", direction)
         if self.direction is not None:
             unit_vector("direction", self.direction)
+        units = _VOLUMES if self.direction is None else _VECTORS
+        given = getattr(f, "unit", None)
+        if given not in (None, *units):
+            of = "volumes" if self.direction is None else "forces or currents, which a direction= makes"
+            raise ArgumentError(f"f has values in {given}; expected one of {', '.join(units)}, of {of}")
         self._point: dict[str, Source] = {}
 
     def places(self) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ Next: exact/point.py, the wave that a source makes in a homogeneous medium.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -532,7 +532,7 @@ def _short(f: Any) -> str:
 
 def _turned(tensor: Any, given: Sequence[str], axes: Sequence[str]) -> NDArray[np.float64]:
     """Return a tensor in other axes; both named by directions."""
-    names = tuple(axes)
+    names = tuple(axes) if isinstance(axes, Iterable) else ()
     if len(names) != 3 or not all(isinstance(one, str) and one in _DIRECTIONS for one in names):
         raise ArgumentError(f"axes are {axes!r}; expected three of {', '.join(_DIRECTIONS)}")
     new, old = (np.array([_DIRECTIONS[one] for one in some]) for some in (names, given))

@@ -249,8 +249,9 @@ def sampled(t: ArrayLike, s: ArrayLike, unit: str | None = None) -> TimeFunction
     s : array_like, shape (num_samples,)
         Values. Begin and end with zeros, or f jumps there and its derivative lacks the spike.
     unit : str, optional
-        Into which quantities of pint are converted, that of the source: "m3/s", "N", "N m", "A m". Numbers
-        are taken as they are.
+        Into which quantities of pint are converted, that of the source: "m3/s", "N", "N m", "A m"; of an
+        `Array` these over m or m2, as "m/s", "Pa"; of a `PlaneWave` "Pa", "m/s", "V/m". Numbers are taken as
+        they are.
 
     Returns
     -------
@@ -259,8 +260,8 @@ def sampled(t: ArrayLike, s: ArrayLike, unit: str | None = None) -> TimeFunction
     Raises
     ------
     ArgumentError
-        If the shapes differ, the times do not increase, a value is not finite, or values are quantities
-        without unit= or of another one.
+        If the shapes differ, the times do not increase, a value is not finite, no source has such a unit, or
+        values are quantities without unit= or of another one.
 
     See Also
     --------
