@@ -66,7 +66,8 @@ static unda_status check(const unda_solver_options *o)
     bool tiled = kernel_is(o, "tiled");
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
-        FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
+        FAIL(UNDA_ERR_ARG,
+             "x or y is periodic or has one node, and kernel tiled marches along both; expected kernel step");
     if (f->window < -1)
         FAIL(UNDA_ERR_ARG, "window is %d, expected rows of y, 0 (none) or -1 (auto)", f->window);
     if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))

@@ -43,6 +43,16 @@ class SweepResult:
     error: str | None = None
     cached: bool = False
 
+    @property
+    def message(self) -> str | None:
+        """The exception of a failure, and the first line of what it says; None if there was none."""
+        if self.error is None:
+            return None
+        lines = self.error.strip().splitlines() or [""]
+        calls = [i for i, line in enumerate(lines) if line.startswith('  File "')]
+        after = lines[calls[-1] + 1 :] if calls else lines[-1:]
+        return next((line for line in after if line[:1].strip()), lines[-1])
+
 
 class Results(list[SweepResult]):
     """Results in the order of the cases."""
@@ -63,7 +73,7 @@ class Results(list[SweepResult]):
             failed = result.error is not None
             row = [str(result.case.get(key, "")) for key in keys]
             row += ["" if failed or key not in value else _short(value[key]) for key in names]
-            rows.append([*row, (result.error or "").strip().rpartition("\n")[2]])
+            rows.append([*row, result.message or ""])
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
         return "\n".join(
             "  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
@@ -82,7 +92,7 @@ class Results(list[SweepResult]):
         -------
         pandas.DataFrame
             Columns: the keywords of the cases; "value", or the keys of values that are dicts ("value_KEY"
-            where a keyword has the name); "error", the last line of a failure's traceback, None of others.
+            where a keyword has the name); "error", the `message` of a failure, None of others.
             What a case has not is missing (NaN).
 
         Examples

@@ -102,6 +102,24 @@ def test_the_table_has_a_column_for_each_part_of_a_case_and_of_a_value():
     ]
 
 
+def test_a_failure_is_told_by_its_exception_though_it_has_many_lines():
+    def run(n):
+        if n:
+            try:
+                raise KeyError("before")
+            except KeyError as error:
+                raise ValueError("no room\n  living simulations:\nnone") from error
+
+    with futures.ThreadPoolExecutor(1) as executor:
+        results = unda.sweep(run, [{"n": 1}, {"n": 0}], executor=executor)
+    assert [one.message for one in results] == ["ValueError: no room", None]
+    assert (
+        results[0].error.endswith("none\n")
+        and "no room" in results.table()
+        and "living" not in results.table()
+    )
+
+
 def test_one_process_that_dies_or_exits_leaves_the_others_alone():
     cases = [{"degree": n} for n in (1, 3, 4, 5, 6)]
     results = unda.sweep(sweep_cases.fail_on_two, cases, devices="cpu", workers=2)

@@ -82,6 +82,7 @@ def test_other_intervals_and_starts_are_refused_or_interpolated(tmp_path):
         (recorded(dt=0.04), "interval of the samples is 40000 µs"),
         (recorded(dt=1e-8), "interval of the samples is 0.01 µs"),
         (recorded(lags={"p": -0.001 / 4}), "start of the samples is -0.25 ms"),
+        (recorded(t0=40.0), r"start of the samples is 40000 ms; .* begin nearer to t = 0"),
         (recorded(num=1), "3 traces of 1 samples"),
         (recorded(num=40000), "40000 samples a trace"),
         (recorded(points=np.array([[1e14, 0, 0]])), "a coordinate is 1e.14 m"),

@@ -236,7 +236,7 @@ def results(given: Any) -> str:
         failed = one.error is not None
         row = [_short(one.case.get(key, "")) for key in keys]
         row += ["" if failed else _short(value.get(name, "")) for name in names]
-        row.append((one.error or "").strip().rpartition("\n")[2])
+        row.append(one.message or "")
         lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
     rest = len(given) - len(lines)
     more = f"<tr><td colspan='{len(keys) + len(names) + 1}'>and {rest} more</td></tr>" if rest else ""

@@ -179,8 +179,9 @@ def cases(results: Any) -> Any:
         if result.error is None:
             taken = (*keys, "error")
             row |= {(f"value_{key}" if key in taken else key): value for key, value in values.items()}
-        row["error"] = None if result.error is None else result.error.strip().rpartition("\n")[2]
         rows.append(row)
-    columns = list(dict.fromkeys(key for row in rows for key in row if key != "error"))
-    ordered = [*keys, *(one for one in columns if one not in keys), "error"]
-    return pandas.DataFrame(rows, columns=ordered)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    table = pandas.DataFrame(rows, columns=[*keys, *(one for one in columns if one not in keys)])
+    # As objects: columns of text of pandas 3 would have NaN for None.
+    table["error"] = pandas.Series([result.message for result in results], dtype=object)
+    return table

@@ -123,7 +123,9 @@ def write_segy(rec: Any, path: Any, field: Any, source: Any, dt: Any) -> None:
         t, traces = _resampled(t, traces, step)
     interval, delay = _whole("interval", step / _MICRO), _whole("start", float(t[0]) / 1e-3)
     if len(t) > _MOST:
-        raise ArgumentError(f"there are {len(t)} samples a trace; expected at most {_MOST}, which SEG-Y has")
+        raise ArgumentError(
+            f"there are {len(t)} samples a trace; expected at most {_MOST}, which SEG-Y has: a longer dt="
+        )
     place = _place(source)
     segyio = extra("segyio", "write_segy")
     spec = segyio.spec()
@@ -176,11 +178,14 @@ def _whole(what: str, value: float) -> int:
     """Return a sample interval [µs] or a start [ms] as SEG-Y has it, or raise."""
     found = round(value)
     low, unit = (1, "µs") if what == "interval" else (-_MOST, "ms")
-    if abs(value - found) > 1e-6 * max(1.0, abs(found)) or not low <= found <= _MOST:
+    whole = abs(value - found) <= 1e-6 * max(1.0, abs(found))
+    if not whole or not low <= found <= _MOST:
+        way = "dt=0.001 writes samples interpolated at multiples of 1 ms; or sample_dt= of the simulation"
+        if whole and what == "start":
+            way = "begin nearer to t = 0, by sim.set(t=...)"
         raise ArgumentError(
             f"the {what} of the samples is {value:.9g} {unit}; expected a whole number of {unit}, {low} to "
-            f"{_MOST}, which is what SEG-Y has: dt=0.001 writes samples interpolated at multiples of 1 ms, "
-            "or make the simulation with sample_dt="
+            f"{_MOST}, which is what SEG-Y has: {way}"
         )
     return found
 

@@ -167,10 +167,11 @@ def spectral_density(
     num = len(trace)
     if num < 16:
         raise ArgumentError(f"there are {num} samples; expected at least 16 for a spectrogram")
-    size = max(8, num // 8) if width is None else round(number("width", width, "s", positive=True) / dt)
+    asked = max(8, num // 8) * dt if width is None else number("width", width, "s", positive=True)
+    size = round(asked / dt)
     if not 8 <= size <= num:
         raise ArgumentError(
-            f"width is {size * dt:.4g} s, {size} samples; expected from {8 * dt:.4g} to {num * dt:.4g} s, "
+            f"width is {asked:.4g} s, {size} samples; expected from {8 * dt:.4g} to {num * dt:.4g} s, "
             f"8 to {num} samples"
         )
     f, t, density = windows(
