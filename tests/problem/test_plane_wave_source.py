@@ -349,6 +349,31 @@ def test_check_knows_the_frequency_of_a_wave():
     assert small("acoustic", degree=2).check().fmax == unda.gaussian(1.0, t0=0.1).fmax
 
 
+@EACH
+@pytest.mark.parametrize("driven", ["region", "scatterer"])
+def test_a_wave_that_has_begun_before_the_first_step_is_warned_of(name, driven):
+    """It is at the origin at t = 0, and reaches a cube around (9, 0, 0) by 8.5 seconds later, or earlier."""
+    medium, polarization = MEDIA[name]
+    box = unda.box_mesh((8, -1, -1), (10, 1, 1), (4, 4, 4))
+    mesh = tagged(box, (abs(box.centroids - (9, 0, 0)) < 0.5).all(axis=1))
+    wall = {"acoustic": "rigid", "maxwell": "pec"}.get(name, "fixed")
+    sides = {n: wall if driven == "scatterer" else "absorbing" for n in mesh.boundary_names}
+    first = 8.5 if driven == "region" else 8.0  # of x
+    f = unda.smooth_bump(1.0)
+    for along, begins, warned in (
+        (1, first, False), (1, first + 0.3, True), (-1, -(18 - first), False),
+        (-1, -(18 - first) + 0.3, True), (-1, 0.0, True),
+    ):  # fmt: skip
+        bent = None if polarization is None else (0, 1, 0)
+        where = {"region": "in"} if driven == "region" else {"scatterer": list(sides)}
+        sim = unda.DG(mesh, medium, degree=1, boundary=sides, device="cpu")
+        sim.add_source(unda.PlaneWave((along, 0, 0), bent, f, **where))
+        sim.set(t=begins)
+        assert any("before the first step" in text for text in sim.check().warnings) == warned
+        sim.set(**{sim.fields[0]: 1e-9}, t=begins)  # the total field is given
+        assert "before the first step" not in repr(sim.check())
+
+
 # ---- refusals ----
 
 

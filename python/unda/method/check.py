@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..exact import ExactSolution
+from ..problem.incident import missed, missed_text
 from ..problem.medium import Medium
 from ..problem.source import Source
 from ..problem.timefunction import TimeFunction, wrap
@@ -125,6 +126,7 @@ def check(sim: Any) -> Report:
             "refine the mesh"
         )
     _outer_data(sim, report)
+    _missed_waves(sim, report)
     return report
 
 
@@ -275,6 +277,15 @@ def _beside(sim: Any, mesh: Any, limit: near_source.Limit) -> tuple[list[str], l
     sources = [(i, one, size) for (i, one), size in zip(single, bricks.tolist(), strict=True)]
     more, warnings = near_source.look(sim.receivers, sources, limit, near_source.NEAR[mesh.shape], "cells")
     return notes + more, warnings
+
+
+def _missed_waves(sim: Any, report: Report) -> None:
+    """Report plane waves that have begun before the first step; a state that was given may have them."""
+    for wave, solution, _ in () if sim._given else sim._solver.waves:
+        late = sim._of_whole(
+            "where a wave comes in", lambda mesh, one=wave, exact=solution: one.first_delay(mesh, exact)
+        )
+        report.warnings += missed_text(*missed(wrap(wave.f, sim.dt), sim._start - late))
 
 
 def _outer_data(sim: Any, report: Report) -> None:

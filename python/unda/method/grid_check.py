@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.incident import missed_text
 from ..problem.layer import CPML, Damping
 from ..problem.layer_returns import returned_at_most
 from ..problem.layer_rule import layer_name, rule, scalar_growth
@@ -137,18 +138,10 @@ def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
     report.warnings += [f"the CPML at {', '.join(names)} {text}" for text, names in found.items()]
 
 
-_BEFORE = 1e-3  # of its peak, by which a wave may begin at once
-
-
 def _missed_waves(sim: Any, report: Report) -> None:
     """Report plane waves that have begun before the first step."""
     for part, seconds in chain.from_iterable(line.missed() for line in lines_of(sim)):
-        if part > _BEFORE:
-            report.warnings.append(
-                f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.2g} % of "
-                "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start "
-                "earlier, sim.set(t=..)"
-            )
+        report.warnings += missed_text(part, seconds)
 
 
 def _growth(sim: Any, report: Report) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _core
 from .._core import lib
 from ..problem.grid import SIDES, Grid
-from ..problem.incident import PlaneWave
+from ..problem.incident import PlaneWave, missed
 from ..problem.layer import CPML
 from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
@@ -285,13 +285,7 @@ class IncidentLine:
         return list(map(self._missed_of, self.drives))
 
     def _missed_of(self, drive: _Drive) -> tuple[float, float]:
-        span = drive.f.span
-        if span is None or not np.isfinite(span).all():
-            return 0.0, 0.0
-        begin = self._start() + drive.shift
-        times = np.linspace(*span, 2001)
-        values = np.abs(drive.f(times))
-        return float(values[times < begin].max(initial=0.0) / values.max()), max(0.0, begin - span[0])
+        return missed(drive.f, self._start() + drive.shift)
 
     # ---- values ----
 
