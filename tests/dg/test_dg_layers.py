@@ -726,6 +726,8 @@ def test_layers_that_cannot_be_are_refused(boundary, what):
 def test_a_layer_of_a_tag_has_no_thickness():
     with pytest.raises(unda.ArgumentError, match=r"thickness is 3.0, tag is 'pml'"):
         unda.CPML(tag="pml", thickness=3.0)
+    with pytest.raises(unda.ArgumentError, match=r"width is 4, thickness is 3.0 m; expected one of them"):
+        unda.CPML(4, thickness=3.0)
 
 
 def test_a_slanted_side_has_no_layer():

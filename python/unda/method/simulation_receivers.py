@@ -209,9 +209,8 @@ class SimulationReceivers(SimulationBase):
             try:
                 return self._points.channels(names, placed)
             except ArgumentError as error:
-                instead = "" if self.medium.physics == "maxwell" else "; scheme='staggered' does"
                 raise ArgumentError(
-                    f"strain along a fibre is made of v, which is not recorded here: {error}{instead}"
+                    f"strain along a fibre is made of v, which is not recorded here: {error}"
                 ) from None
 
         return fibre.points, FibreChannels(fibre, fields, make, has_displacement), placed

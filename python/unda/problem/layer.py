@@ -204,6 +204,10 @@ class CPML:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
         if self.thickness is not None:
             object.__setattr__(self, "thickness", number("thickness", self.thickness, "m", positive=True))
+            if self.width != CPML.width:
+                raise ArgumentError(
+                    f"width is {self.width}, thickness is {self.thickness} m; expected one of them"
+                )
         if self.thickness is not None and self.tag is not None:
             raise ArgumentError(f"thickness is {self.thickness}, tag is {self.tag!r}; expected one of them")
         object.__setattr__(self, "tag", _tag(self.tag))
