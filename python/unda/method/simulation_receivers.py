@@ -99,8 +99,9 @@ class SimulationReceivers(SimulationBase):
 
             "displacement", or one of "ux", "uy", "uz" [m]: the integral of v since the receivers were added
             or the state was set, of every step, however many there are between samples, and exact to the
-            scheme: staggered grids have u(t + dt) = u(t) + dt v(t + dt/2), `SEM` steps displacements, and
-            `DG` integrates u' = v at the points with the stages of its steps, as if u were a field.
+            scheme: staggered grids have u(t + dt) = u(t) + dt v(t + dt/2), and `DG` integrates u' = v at the
+            points with the stages of its steps, as if u were a field. `SEM` steps displacements: there it is
+            that of the state, whenever receivers are added.
 
             "strain", or one of "exx", "eyy", "ezz", "eyz", "exz", "exy", in solids: from the stress, by the
             compliance of the medium at the point; on a grid that of the nearest node. Shear strains are those
