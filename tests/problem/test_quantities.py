@@ -4,6 +4,7 @@ Not here: units of DataArrays (test_gridded_media.py).
 """
 
 import inspect
+import math
 import subprocess
 import sys
 
@@ -193,6 +194,31 @@ def test_pictures_and_files_take_quantities(tmp_path):
     rec.write_segy(tmp_path / "a.sgy", source=(1, 2, 3) * U.km, dt=200 * U.us)
     with segyio.open(tmp_path / "a.sgy", ignore_geometry=True) as file:
         assert segyio.tools.dt(file) == 200.0 and file.attributes(73)[0] == 1000
+
+
+@pytest.mark.parametrize("method", [unda.DG, unda.SEM, unda.FD])
+@pytest.mark.parametrize("one", [np.sin, math.sin])
+def test_functions_of_sources_may_give_quantities(method, one):
+    """Also those that take single times; of an array, whose weights have a part of the unit, they may not."""
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    found = []
+    for unit in (1, 1000 * U.liter / U.s, 1.001):
+        if method is unda.FD:
+            sim = unda.FD(
+                unda.Grid((9, 9, 9), 0.125), medium, scheme="staggered", dtype="float64", device="cpu"
+            )
+        else:
+            mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
+            sim = method(mesh, medium, degree=2, dtype="float64", device="cpu")
+        sim.add_source(unda.VolumeInjection((0.3, 0.4, 0.5), lambda t, unit=unit: one(3e3 * t) * unit))
+        sim.step(4)
+        found.append(sim.get(sim.fields[0]))
+    size = np.abs(found[0]).max()  # one rounding of a value is 1e-16
+    assert np.abs(found[1] - found[0]).max() < 1e-14 * size < 1e-4 * size < np.abs(found[2] - found[0]).max()
+    sim.reset(sources=True)
+    sim.add_source(unda.Array([(0.3, 0.4, 0.5)], lambda t: np.sin(t) * U.m / U.s))
+    with pytest.raises(unda.ArgumentError, match=r"f\(t\) is .* a quantity in meter / second; expected"):
+        sim.step(1)
 
 
 def test_where_no_unit_belongs_a_quantity_is_refused():

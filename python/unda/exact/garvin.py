@@ -39,7 +39,7 @@ def garvin_problem(
         Homogeneous and solid, z <= surface.
     source : VolumeInjection or MomentTensor
         Below the surface; a moment must be isotropic. Its f, per metre of the line, must be a time function
-        with a known beginning and highest frequency (all but `unda.wrap`).
+        with a known beginning and highest frequency (no plain callable).
     axis : {"x", "y"}
         Along the line.
     surface : float

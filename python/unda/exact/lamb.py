@@ -34,7 +34,7 @@ def lamb_problem(medium: Medium, source: PointForce) -> ExactSolution:
         Homogeneous and solid, z <= source.position[2].
     source : PointForce
         Of any direction, on the surface: for buried ones there is nothing here. Its f must be a time
-        function with a known beginning and highest frequency (all but `unda.wrap`); two derivatives
+        function with a known beginning and highest frequency (no plain callable); two derivatives
         are taken.
 
     Returns

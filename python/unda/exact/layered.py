@@ -38,7 +38,7 @@ def layered_source(
         Homogeneous and solid: the half-space below the layers.
     source : PointForce or MomentTensor
         Inside the half-space or a layer. Its f must be a time function with a known beginning and highest
-        frequency (all but `unda.wrap`).
+        frequency (no plain callable).
     layers : sequence of (float, Medium)
         Thickness [m] and homogeneous solid of each, from the surface down.
     surface : float

@@ -47,7 +47,7 @@ def line_source(
     medium : Medium
         Homogeneous, without conductivity.
     source : Source
-        Its f must be a time function whose beginning is known (see `unda.wrap`, `unda.sampled`); elastic
+        Its f must be a time function whose beginning is known (see `unda.sampled`); elastic
         waves take its third derivative.
     axis : {"x", "y", "z"}
         Along the line.

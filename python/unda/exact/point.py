@@ -42,7 +42,7 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     medium : Medium
         Homogeneous.
     source : Source
-        Its f must be a time function (see `unda.wrap`), with a known beginning if walls are
+        Its f must be a time function (see `unda.sampled`), with a known beginning if walls are
         parallel, and with an integral for a dipole, with two in elastic media (`unda.sampled` has them).
     walls : dict, optional
         Kind of each wall, ``"rigid"`` or ``"free"``, by the names xmin, xmax, ymin, ymax, zmin,
@@ -93,8 +93,7 @@ def driving_function(source: Source, medium: Medium) -> TimeFunction:
         )
     if not isinstance(source.f, TimeFunction):
         raise ArgumentError(
-            f"f of {source!r} is a plain callable; expected a time function: "
-            "unda.sampled(t, f(t)) or unda.wrap(f, dt)"
+            f"f of {source!r} is a plain callable; expected a time function: unda.sampled(t, f(t))"
         )
     return source.f
 

@@ -18,7 +18,6 @@ from ..errors import ArgumentError
 from ..problem.layer import CPML, Damping
 from ..problem.medium import Medium
 from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
-from ..problem.timefunction import wrap
 from .grid_material import GridMaterial
 
 
@@ -166,7 +165,7 @@ class Staggered(Scalar):
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
-        f = wrap(source.f, dt)
+        f = source.wrapped(dt)
         if isinstance(source, PointForce):
             return lambda t: dt * f(t)
         if isinstance(source, MomentTensor):

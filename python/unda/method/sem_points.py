@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..problem.array import Array
 from ..problem.incident import PlaneWave
 from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
-from ..problem.timefunction import TimeFunction, wrap
+from ..problem.timefunction import TimeFunction
 from .injected_volume import InjectedVolume
 from .mesh_points import MeshPoints
 from .rank_points import RankPoints
@@ -45,7 +45,7 @@ class SemPoints(MeshPoints):
 
         A force in a fluid drives the potential by its integral of the integral (csrc/sem/points.c).
         """
-        f = wrap(source.f, dt)
+        f = source.wrapped(dt)
         if id(source) in self._floating:
             if not isinstance(source.f, TimeFunction):
                 raise ArgumentError(

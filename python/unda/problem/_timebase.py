@@ -233,14 +233,17 @@ class Wrapped(TimeFunction):
     kind = "wrap"
     _weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # Fornberg (1988), table 1
 
-    def __init__(self, function: Callable[[Any], Any], dt: float, order: int = 0) -> None:
+    def __init__(
+        self, function: Callable[[Any], Any], dt: float, order: int = 0, unit: str | None = None
+    ) -> None:
         if not callable(function):
             raise ArgumentError(f"f is {function!r}; expected a time function or a callable f(t)")
-        super().__init__(order, function=function, dt=number("dt", dt, "s", positive=True))
+        of = {} if unit is None else {"unit": unit}
+        super().__init__(order, function=function, dt=number("dt", dt, "s", positive=True), **of)
 
     def _value(self, t: Array) -> Array:
         if self._order == 0:
-            return _call_plain(self._parameters["function"], t)
+            return _call_plain(self._parameters["function"], t, self._parameters.get("unit"))
         h = self._parameters["dt"] / 4.0
         inner = self._again(-1)
         sides = (
@@ -266,17 +269,17 @@ class Wrapped(TimeFunction):
     __hash__ = TimeFunction.__hash__
 
 
-def _call_plain(function: Callable[[Any], Any], t: Array) -> Array:
+def _call_plain(function: Callable[[Any], Any], t: Array, unit: str | None) -> Array:
     """Call a user's function with an array, or with each time if it takes single numbers only."""
     try:
-        value = np.asarray(function(t))
+        value = np.asarray(plain("f(t)", function(t), unit))
         if np.iscomplexobj(value):
             raise ArgumentError(f"{function!r} gives complex numbers, expected real ones")
         value = value.astype(np.float64)
     except ArgumentError:
         raise
     except (TypeError, ValueError, IndexError, AttributeError):
-        values = [function(float(one)) for one in t.ravel()]
+        values = plain("f(t)", [function(float(one)) for one in t.ravel()], unit)
         try:
             value = np.array(values, dtype=np.float64).reshape(t.shape)
         except (TypeError, ValueError) as error:

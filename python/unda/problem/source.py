@@ -125,7 +125,11 @@ class Source(Fixed):
 
     def time_function(self, dt: float) -> TimeFunction:
         """Return the time function of the injection; a plain callable is wrapped for the time step dt [s]."""
-        return wrap(self.f, dt)
+        return self.wrapped(dt)
+
+    def wrapped(self, dt: float) -> TimeFunction:
+        """Return f as a time function; a plain callable is wrapped for the time step dt [s]."""
+        return wrap(self.f, dt, self.unit if self._has_unit else None)
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able dict from which `from_config` makes an equal source.

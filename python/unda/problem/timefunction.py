@@ -279,7 +279,7 @@ def sampled(t: ArrayLike, s: ArrayLike, unit: str | None = None) -> TimeFunction
     return Sampled(t, s, unit=unit)
 
 
-def wrap(function: Callable[[Any], Any], dt: float) -> TimeFunction:
+def wrap(function: Callable[[Any], Any], dt: float, unit: str | None = None) -> TimeFunction:
     """Make a time function of a plain callable; a time function is returned as it is.
 
     Parameters
@@ -288,6 +288,8 @@ def wrap(function: Callable[[Any], Any], dt: float) -> TimeFunction:
         f(t), with t [s] an array or, if it takes none, a number.
     dt : float
         Time step [s]; derivatives are central differences of order eight with spacing dt/4.
+    unit : str, optional
+        Into which quantities that it gives are converted; without, these are refused.
 
     Returns
     -------
@@ -307,4 +309,4 @@ def wrap(function: Callable[[Any], Any], dt: float) -> TimeFunction:
     >>> round(f.derivative(0.0), 12)
     1.0
     """
-    return function if isinstance(function, TimeFunction) else Wrapped(function, dt)
+    return function if isinstance(function, TimeFunction) else Wrapped(function, dt, unit=unit)
