@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._units import plain
+from ._units import is_quantity, plain
 from .errors import ArgumentError
 
 
@@ -111,6 +111,11 @@ def field_values(
         raise ArgumentError(f"{what} gave {found}, expected a dict of {list(fields)}")
     arrays = {}
     for name in fields:
+        if is_quantity(values[name]):
+            raise ArgumentError(
+                f"{what} gave a {name} that is a quantity in {values[name].units}; expected numbers, in SI "
+                "units: quantity.m_as(..)"
+            )
         try:
             arrays[name] = np.broadcast_to(np.asarray(values[name]), shape)
         except ValueError as error:

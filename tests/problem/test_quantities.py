@@ -7,6 +7,7 @@ import inspect
 import math
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -239,6 +240,11 @@ def test_where_no_unit_belongs_a_quantity_is_refused():
         unda.box_mesh((0, 0, 0), (1, 1, 1), [1, 1, 1] * U.m)
     with pytest.raises(unda.ArgumentError, match=r"cfl is .* expected a number without a unit"):
         unda.DG(MESH, unda.Acoustic(rho=1, c=1), cfl=0.5 * U.s)
+    for unit, words in ((U.kPa, "gave a p that is a quantity in kilopascal; expected numbers"), (1, None)):
+        around = {"*": lambda x, y, z, t, unit=unit: {"p": x * unit, "vx": x, "vy": x, "vz": x}}
+        sim = unda.DG(MESH, unda.Acoustic(rho=1, c=1), degree=1, boundary=around, device="cpu")
+        with nullcontext() if words is None else pytest.raises(unda.ArgumentError, match=words):
+            sim.step(1)
 
 
 def test_every_unit_of_unda_is_one_of_pint():

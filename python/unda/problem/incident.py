@@ -316,7 +316,7 @@ def missed_text(part: float, seconds: float) -> list[str]:
     if part <= _BEFORE:
         return []
     return [
-        f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.2g} % of "
+        f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.3g} % of "
         "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start "
         "earlier, sim.set(t=..)"
     ]
