@@ -233,6 +233,12 @@ def test_where_no_unit_belongs_a_quantity_is_refused():
     with pytest.raises(unda.ArgumentError, match="f has values in N; expected m3/s of a VolumeInjection"):
         unda.VolumeInjection((0, 0, 0), force)
     assert unda.Array([(0, 0, 0)], force, direction=(1, 0, 0)).f is force
+    grid, medium = unda.Grid((25, 25, 25), 1.0), unda.Acoustic(rho=1.0, c=1.0)
+    box = (6, 6, 6), (18, 18, 18)
+    for unit, words in (("V/m", "f has values in V/m; expected Pa of this wave"), ("Pa", None)):
+        incoming = unda.PlaneWave((1, 0, 0), f=unda.sampled(range(4), [0, 1, 2, 0], unit), box=box)
+        with nullcontext() if words is None else pytest.raises(unda.ArgumentError, match=words):
+            unda.FD(grid, medium, device="cpu").add_source(incoming)
     wave = unda.PlaneWave((1, 0, 0), f=unda.ricker(1.0), region="0", amplitude=2 * U.V / U.m)
     with pytest.raises(unda.ArgumentError, match=r"amplitude is .* expected one in units of Pa"):
         wave.incident(unda.Acoustic(rho=1.0, c=1.0))

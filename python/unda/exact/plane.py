@@ -104,6 +104,9 @@ class Profile:
             raise ArgumentError(f"got {found}; expected either k, or direction and f")
         if pulse and phase != 0.0:
             raise ArgumentError(f"phase is {phase!r}; expected 0 with f (shift f itself in time)")
+        of = getattr(f, "unit", None)
+        if of not in (None, unit):
+            raise ArgumentError(f"f has values in {of}; expected {unit} of this wave")
         self.amplitude = number("amplitude", amplitude, unit)
         self.phase = number("phase", phase, "rad")
         self.k = None if k is None else vector("k", k, "rad/m")
