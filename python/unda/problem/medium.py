@@ -602,7 +602,7 @@ def _mechanical_questions(rho: Array, speed: Array, size: float) -> list[str]:
     questions = []
     if size > 100 and speed.max() < 20:
         questions.append(
-            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
+            f"the model is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
         )
     # No gas is faster than 1,400 m/s at ordinary temperatures (hydrogen), and none denser than 20 kg/m3.
     if rho.max() < 20 and (speed.max() > 1400 or (speed.max() > 100 and rho.min() > 1.5)):
