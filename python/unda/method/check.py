@@ -16,11 +16,11 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..exact import ExactSolution
-from ..problem.incident import missed, missed_text
 from ..problem.medium import Medium
 from ..problem.source import Source
 from ..problem.timefunction import TimeFunction, wrap
 from . import near_source, silent
+from .missed_waves import first_delay, missed, warnings_of
 
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
@@ -283,9 +283,9 @@ def _missed_waves(sim: Any, report: Report) -> None:
     """Report plane waves that have begun before the first step; a state that was given may have them."""
     for wave, solution, _ in () if sim._given else sim._solver.waves:
         late = sim._of_whole(
-            "where a wave comes in", lambda mesh, one=wave, exact=solution: one.first_delay(mesh, exact)
+            "where a wave comes in", lambda mesh, one=wave, exact=solution: first_delay(one, mesh, exact)
         )
-        report.warnings += missed_text(*missed(wrap(wave.f, sim.dt), sim._start - late))
+        report.warnings += warnings_of(*missed(wrap(wave.f, sim.dt), sim._start - late))
 
 
 def _outer_data(sim: Any, report: Report) -> None:

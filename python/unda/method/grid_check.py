@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.incident import missed_text
 from ..problem.layer import CPML, Damping
 from ..problem.layer_returns import returned_at_most
 from ..problem.layer_rule import layer_name, rule, scalar_growth
@@ -21,6 +20,7 @@ from .check import Report, farthest
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
 from .incident_line import lines_of
+from .missed_waves import warnings_of
 
 #: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
 _NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
@@ -141,7 +141,7 @@ def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
 def _missed_waves(sim: Any, report: Report) -> None:
     """Report plane waves that have begun before the first step."""
     for part, seconds in chain.from_iterable(line.missed() for line in lines_of(sim)):
-        report.warnings += missed_text(part, seconds)
+        report.warnings += warnings_of(part, seconds)
 
 
 def _growth(sim: Any, report: Report) -> None:

@@ -16,10 +16,11 @@ import numpy as np
 from .. import _core
 from .._core import lib
 from ..problem.grid import SIDES, Grid
-from ..problem.incident import PlaneWave, missed
+from ..problem.incident import PlaneWave
 from ..problem.layer import CPML
 from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
+from .missed_waves import missed
 
 _LAYER = CPML(80, R0=1e-8)  # returns less than 1e-6 of a pulse
 _KEPT = 3  # ends of the last calls

@@ -234,16 +234,6 @@ class PlaneWave(Fixed):
         surface.check(self, elem, face, wave)
         return Driven(elem.astype(np.int64), face.astype(np.int32), sign.astype(np.int32), wave)
 
-    def first_delay(self, mesh: Mesh, wave: ExactSolution) -> float:
-        """Return how much later than at the origin of coordinates f is where the wave comes in first [s]."""
-        if self.region is not None:
-            number = [mesh.tag_names[tag] for tag in self.region]
-            corners = mesh.cells[np.isin(mesh.tags, number)]
-        else:
-            number = [mesh.boundary_names.index(name) for name in self.scatterer or ()]
-            corners = mesh.boundary_faces[np.isin(mesh.boundary_ids, number)]
-        return float(_delays(wave, mesh.vertices[np.unique(corners)]).min())
-
     def _where(self) -> str:
         if self.region is not None:
             return f"the faces of region {list(self.region)}"
@@ -278,48 +268,6 @@ class PlaneWave(Fixed):
     def __repr__(self) -> str:
         parts = [f"{name}={value}" for name, value in self._arguments().items() if name != "direction"]
         return f"unda.{type(self).__name__}({', '.join([str(self._given), f'f={self.f!r}', *parts])})"
-
-
-def _delays(wave: ExactSolution, points: np.ndarray) -> np.ndarray:
-    """Return how much later than at the origin f is at points (n, 3) [s].
-
-    A field of a wave with f(t) = t is t - delay times what it is with f = 1.
-    """
-    one, delayed = (
-        type(wave)(wave.medium, **{**wave._arguments, "f": f, "amplitude": 1.0})
-        for f in (np.ones_like, lambda t: t)
-    )
-    fields = {name: float(value) for name, value in one(0.0, 0.0, 0.0, 0.0).items()}
-    name = max(fields, key=lambda key: abs(fields[key]))
-    x, y, z = points.T
-    return -np.asarray(delayed(x, y, z, 0.0)[name]) / fields[name]
-
-
-def missed(f: Any, begin: float) -> tuple[float, float]:
-    """Return how much of a time function is over before a time, as a part of its peak, and for how long [s].
-
-    (0, 0) where f does not tell when it begins.
-    """
-    first, last = f.span or (0.0, np.inf)
-    if not np.isfinite([first, last]).all():
-        return 0.0, 0.0
-    times = np.linspace(first, last, 2001)
-    values = np.abs(f(times))
-    return float(values[times < begin].max(initial=0.0) / values.max()), max(0.0, begin - first)
-
-
-_BEFORE = 1e-3  # of its peak, by which a wave may begin at once
-
-
-def missed_text(part: float, seconds: float) -> list[str]:
-    """Return the warning of a wave that has begun before the first step: one, or none."""
-    if part <= _BEFORE:
-        return []
-    return [
-        f"the plane wave begins {seconds:.4g} s before the first step, with {100 * part:.3g} % of "
-        "its peak: f is that at the origin of coordinates; give f.delayed(..) as much, or start "
-        "earlier, sim.set(t=..)"
-    ]
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
