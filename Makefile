@@ -186,7 +186,9 @@ demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 
 # Each process has half of the tests, in their order, and takes over some of the other's when it has done its own.
 # Bytecode is kept whatever the environment says: else each process that a test starts compiles unda's modules again.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist worksteal
+# Freed memory is kept: to take it from the system again costs a tenth of the time, most of it zeroing pages.
+KEPT := MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(KEPT) .venv/bin/python -m pytest -n 2 --dist worksteal
 
 unit: .venv/test ## half of the tests in half a minute: nothing is compiled but the library
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python

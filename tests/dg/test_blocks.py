@@ -217,7 +217,7 @@ def test_a_device_without_such_tensor_cores_is_refused_in_float32():
     assert double == "taken"
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("degree", "physics", "options"),

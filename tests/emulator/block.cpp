@@ -85,6 +85,8 @@ char *new_stacks() {
 void on_signal(int number, siginfo_t *info, void *) {
     if (number == SIGILL) /* compile.sh asks for it */
         fault(ILLEGAL_ADDRESS, "a vector is not aligned");
+    if (emu_open(info->si_addr))
+        return;
     fault(ILLEGAL_ADDRESS, "%p is not device memory", info->si_addr);
 }
 

@@ -58,7 +58,7 @@ struct work {
 };
 struct node { work does; std::set<size_t> after; };
 typedef std::vector<node> graph;
-struct memory { char *map; size_t map_bytes, bytes; int device; };
+struct memory { char *map; size_t map_bytes, bytes; int device; bool open; };
 /* into: where its work is captured, last: the nodes that the next one comes after. under_way: a launch of it is. */
 struct stream { std::deque<work> queue; graph *into; std::set<size_t> last; int number, device; bool under_way; };
 /* recorded, done: how many times; or it was captured, after these nodes. */
@@ -73,7 +73,7 @@ double copy_seconds;
 constexpr int NUM_SM = 4;
 int sticky, num_stream, num_launch, device_tag[64];
 bool initialised;
-std::set<int> open; /* devices: all memory that they reach is accessible */
+std::set<int> open; /* devices: their kernels may access what they reach */
 std::set<std::pair<int, int>> peers; /* device and one whose memory it reaches */
 char detail[256] = "emulated error";
 thread_local std::vector<void *> contexts;
@@ -89,11 +89,14 @@ double seconds() {
     return copy_seconds + (setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count());
 }
 int closed() { return setting("OPEN", 0) ? PROT_READ | PROT_WRITE : PROT_NONE; }
-void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
+void set_open(memory &m, bool opened) {
+    mprotect(m.map + page, m.map_bytes - 2 * page, opened ? PROT_READ | PROT_WRITE : closed());
+    m.open = opened;
+}
 void close_all() {
     for (auto &m : memories)
-        if (!open.empty())
-            protect(m.second, closed());
+        if (m.second.open)
+            set_open(m.second, false);
     open.clear();
 }
 /* Devices with a launch under way. */
@@ -112,9 +115,6 @@ void open_for(const std::set<int> &devices) {
     if (open == devices)
         return;
     close_all();
-    for (auto &m : memories)
-        if (reached(m.second, devices))
-            protect(m.second, PROT_READ | PROT_WRITE);
     open = devices;
 }
 /* A simulation has some fifty arrays, and most of what is queued are copies of one: that one alone is opened. */
@@ -125,15 +125,16 @@ void run_work(const work &first) {
         open_for(devices);
     }
     /* Also the other end of a copy between devices that do not reach each other, which the driver makes all the same. */
-    std::vector<memory> opened;
+    std::vector<memory *> again; /* to be closed */
     for (u64 address : first.touches)
-        if (const memory &m = std::prev(memories.upper_bound(address))->second; !reached(m, open))
-            opened.push_back(m);
-    for (auto &m : opened)
-        protect(m, PROT_READ | PROT_WRITE);
+        if (memory &m = std::prev(memories.upper_bound(address))->second; !m.open) {
+            set_open(m, true);
+            if (!reached(m, open))
+                again.push_back(&m);
+        }
     sticky = sticky ? sticky : first.does();
-    for (auto &m : opened)
-        protect(m, closed());
+    for (memory *m : again)
+        set_open(*m, false);
 }
 stream *needed_by(const stream &s) {
     return !s.queue.empty() && s.queue.front().waits_for ? s.queue.front().waits_for() : nullptr;
@@ -236,6 +237,22 @@ int emu_join() {
     return sticky ? sticky : num_launch > before ? 0 : (int)EMU_NOBODY;
 }
 
+/* A simulation has some fifty arrays, of which a kernel accesses a few: each is opened when it is. */
+bool emu_open(const void *place) {
+    u64 address = (u64)place;
+    auto at = memories.upper_bound(address);
+    if (at == memories.end() || address < (u64)at->second.map) /* else before its first byte, on the same page */
+        if (at == memories.begin())
+            return false;
+        else
+            --at;
+    memory &m = at->second;
+    if (m.open || address - (u64)m.map < page || address - (u64)m.map >= m.map_bytes - page || !reached(m, open))
+        return false;
+    set_open(m, true);
+    return true;
+}
+
 /* ---- for the stand-ins of cuBLAS and NCCL ---- */
 API emu_device() { std::lock_guard<std::recursive_mutex> guard(mutex); return contexts.empty() ? -1 : device_of_context(); }
 extern "C" __attribute__((visibility("default"))) bool emu_inside(u64 address, size_t bytes) { return inside(address, bytes); }
@@ -281,8 +298,8 @@ API cuMemAlloc_v2(u64 *address, size_t bytes) {
     char *begin = map + map_bytes - page - padded;
     memset(begin, 0xff, bytes);
     mprotect(map, map_bytes, PROT_NONE);
-    memories[*address = (u64)begin] = {map, map_bytes, bytes, device_of_context()};
-    protect(memories[*address], closed());
+    memories[*address = (u64)begin] = {map, map_bytes, bytes, device_of_context(), false};
+    set_open(memories[*address], false);
     used += bytes;
     return 0;
 }

@@ -34,5 +34,7 @@ enum { EMU_NOBODY = -1 };
 /* Of the driver, for blocks that all wait in vain: runs a stream of another device up to the end of its next launch,
  * by emu_run. 0, EMU_NOBODY if there is none, or the CUresult of a fault. */
 int emu_join();
+/* Of the driver, for an access by a kernel: whether it may be made again, now that the memory there is accessible. */
+bool emu_open(const void *place);
 /* Runs a launch: 0 or the CUresult of the fault, described in detail [bytes]. */
 int emu_run(const emu_launch &launch, char *detail, unsigned long bytes);

@@ -275,7 +275,8 @@ PARTS = {name: CASES[name] for name in ("tet", "scalar", "staggered")} | {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "staggered")) for name in PARTS]
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in ("staggered", "diamond"))) for name in PARTS],
 )
 def test_parts_have_the_bits_of_one(name):
     make, options, field = PARTS[name]
