@@ -265,7 +265,7 @@ def test_a_block_of_more_elements_than_the_file_has_is_refused_at_once(tmp_path)
 
 
 @settings(
-    max_examples=400,
+    max_examples=200,
     deadline=2000,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -283,7 +283,7 @@ def test_flipped_bytes_give_a_mesh_or_a_mesh_error(tmp_path, data):
 
 
 @settings(
-    max_examples=150,
+    max_examples=80,
     deadline=2000,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

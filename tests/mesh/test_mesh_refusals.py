@@ -432,7 +432,7 @@ def test_foreign_byte_order_and_strides_are_converted():
 NUMBERS = st.floats(width=64) | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e308, 5e-324])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     vertices=hnp.arrays(np.float64, st.tuples(st.integers(0, 6), st.just(3)), elements=NUMBERS),
     cells=hnp.arrays(
@@ -457,7 +457,7 @@ def test_random_arrays_never_crash(vertices, cells, faces, fix, named):
         assert (mesh.volumes > 0).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_a_small_change_of_a_mesh_never_crashes(data):
     p = parts()
