@@ -92,7 +92,7 @@ STRONG = {"elastic": {"rho": 1 / 1.04}, "maxwell": {"eps": 1 / 1.04, "mu": 1.04}
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name != "force")) for name in SOURCES],
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "dipole")) for name in SOURCES],
 )
 def test_point_sources_have_their_exact_amplitude_near_field_included(name):
     rec, medium, place = nearby(name)

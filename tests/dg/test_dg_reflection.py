@@ -176,7 +176,6 @@ def outgoing(physics, one, two, degrees, *, simulated=None, spacing=10, periods=
 
 P, SV, SH, TE, TM = Elastic("p"), Elastic("sv"), Elastic("sh"), Light("te"), Light("tm")
 CASES = {
-    "P at rock": (P, ROCK, HARD, 25),
     "SV at rock": (SV, ROCK, HARD, 18),
     "sound at rock": (P, SEA, ROCK, 25),
     "SV at a fluid": (SV, ROCK, SEA, 25),
@@ -186,6 +185,7 @@ CASES = {
     "TE at a conductor": (TE, AIR, CLAY, 40),
 }
 MORE = {
+    "P at rock": (P, ROCK, HARD, 25),
     "SH at rock": (SH, ROCK, HARD, 25),
     "TE from outside": (TE, IRON, GLASS, 50),
     "TM from outside": (TM, IRON, GLASS, 50),

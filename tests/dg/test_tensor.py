@@ -124,11 +124,11 @@ def slow(*case):
     return pytest.param(*case, marks=pytest.mark.slow)
 
 
-#: By default tensor but for light, of blocks acoustic waves with a contrast (others: test_cuda_engine.py).
+#: By default acoustic waves, of blocks with a contrast (others: test_cuda_engine.py).
 CASES = [
     ("tensor", "acoustic", 1.0, DEGREE, {"rows": 16}), ("tensor", "acoustic", 1e4, DEGREE, {"rows": 8}),
     # so many blocks that a thread has few registers: another order of products
-    ("tensor", "elastic", 1e4, DEGREE, {"rows": 16, "blocks": 5}),
+    slow("tensor", "elastic", 1e4, DEGREE, {"rows": 16, "blocks": 5}),
     slow("tensor", "maxwell", 1e4, DEGREE, {"rows": 8}),
     slow("tensor", "acoustic", 1e4, 2, {}), slow("tensor", "elastic", 1e4, 4, {}),
     slow("tensor", "maxwell", 1e4, 4, {}), slow("tensor", "acoustic", 1e4, 5, {}),

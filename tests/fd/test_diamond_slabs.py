@@ -126,7 +126,7 @@ def _set(monkeypatch, setting):
         monkeypatch.setenv(*setting.split("="))
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow  # the next counts their launches
 @pytest.mark.parametrize(("setting", "chosen"), APART)
 @pytest.mark.skipif(REAL, reason="only the stand-in is as it is told")
 def test_devices_that_do_not_wait_for_each_other_have_the_same_bits(monkeypatch, different, setting, chosen):

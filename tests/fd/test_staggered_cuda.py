@@ -179,7 +179,7 @@ ALL_STRIPS = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "physics, order, num_z, width",
     [pytest.param(*one, marks=[pytest.mark.slow] * (not REAL and one not in STRIPS)) for one in ALL_STRIPS],

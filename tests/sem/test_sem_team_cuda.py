@@ -153,7 +153,10 @@ def test_a_fault_of_the_exchange_is_seen(tmp_path, fault):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("steps", [4, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "steps",
+    [pytest.param(4, marks=[] if REAL else pytest.mark.slow), pytest.param(40, marks=pytest.mark.slow)],
+)
 def test_two_teams_on_one_device_at_once_do_not_hang(steps):
     """Under load: each of two threads has three parts on the first device."""
     found = []

@@ -17,7 +17,7 @@ HEXAHEDRA = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
 MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
 PLACE = (0.3, 0.4, 0.2)
 ALLOWED = (unda.Error, TypeError, MemoryError)
-OFTEN = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+OFTEN = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 WORDS = ["", "p", "vx", "soup", "é\0", "cpu", "cuda:²", "cuda:-1", "cuda:99999999999", "float32", ">f8", "*"]
 WORDS += ["absorbing", "free", "central", "ab3", "fused", "xmin", "rows", "tile"]
