@@ -1,6 +1,6 @@
 /* library.c: scenarios for the library through its public interface alone, run one a process by
- * tests/solver/test_c_library.py under AddressSanitizer (with leaks) and UBSan. Usage: library SCENARIO [DEVICE];
- * prints "key=value" lines. Linked with --wrap=calloc, so that every allocation is counted and any can
+ * tests/solver/test_c_library.py, with --asan under AddressSanitizer (leaks, too) and UBSan.
+ * Usage: library SCENARIO [DEVICE]; prints "key=value" lines. Linked with --wrap=calloc, so that every allocation is counted and any can
  * fail. Not here: numerics (the Python tests), the CUDA host layer (gpu_host.c). Next: rig.h, refusals.c. */
 #include "rig.h"
 
