@@ -36,7 +36,7 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-asan test-gpu mutate bits sanitize \
+.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-asan test-build test-gpu mutate bits sanitize \
         bench docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -200,7 +200,7 @@ test: .venv/test ## the default tests (4 to 8 minutes on 2 cores)
 
 test-slow: .venv/dev ## the slow tests (some hours on 2 cores; ARGS="-n 32" where there are 32)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
-	$(PYTEST) --slow -m slow $(ARGS)
+	$(PYTEST) --slow --build -m slow $(ARGS)
 
 test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
@@ -209,6 +209,10 @@ test-mpi: .venv/test ## tests in processes of MPI (a minute; mpiexec and mpi4py)
 test-asan: .venv/test ## tests in C under AddressSanitizer and UBSan (a minute)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --asan tests/solver/test_c_library.py tests/gpu/test_gpu_loading.py::test_sanitizers_find_nothing $(ARGS)
+
+test-build: .venv/test ## kernels by NVIDIA's compiler, the library's symbols and flags, sdist, wheel, these targets
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) --build -m build $(shell grep -rl --include='test_*.py' 'mark\.build' tests) $(ARGS)
 
 WITH_PATH := PYTHONPATH=$(CURDIR)/python$${PYTHONPATH:+:$$PYTHONPATH}
 

@@ -1,7 +1,8 @@
 """What all tests share: tiers, the device, the limit of a default test.
 
 --slow runs the slow tier too; --mpi those in processes of MPI; --asan compiles the library with sanitizers
-for those that are in C; --require-gpu turns the skips of device tests into failures.
+for those that are in C; --build looks at what is compiled and shipped; --require-gpu turns the skips of
+device tests into failures.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ gc.disable()  # until the tests are collected
 os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
 
 #: What is asked for by an option of its own.
-OPTIONS = {"mpi": "processes of MPI", "asan": "sanitizers"}
+OPTIONS = {"mpi": "processes of MPI", "asan": "sanitizers", "build": "what is compiled and shipped"}
 
 LIMIT_SECONDS = 20.0  # of processors, for a default test: what else runs on the machine does not count
 
@@ -30,6 +31,7 @@ def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests as well")
     parser.addoption("--mpi", action="store_true", help="run the tests that start processes of MPI as well")
     parser.addoption("--asan", action="store_true", help="tests in C run under AddressSanitizer and UBSan")
+    parser.addoption("--build", action="store_true", help="look at what is compiled and shipped as well")
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
 
 

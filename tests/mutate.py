@@ -137,6 +137,7 @@ def tested(copy: Path, names: Iterable[str], *options: str) -> list[str]:
         "no:cacheprovider",
         "--mpi",
         "--asan",
+        "--build",
         *options,
         *files,
     ]

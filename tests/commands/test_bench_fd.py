@@ -218,7 +218,8 @@ def test_what_is_timed_are_whole_launches(tmp_path, monkeypatch):
 def test_chunks_are_whole_launches_where_samples_leave_room_for_some(monkeypatch):
     case = {"physics": "scalar", "order": 2, "dtype": "float32", "varies": "constant", "layers": 0,
             "kernel": "diamond"}  # fmt: skip
-    with fd_case.simulation((20, 21, 12), case, "cuda", options={"levels": 6}, receivers=2) as sim:
+    options = {"levels": 6, "dts": 2, "step": 1}
+    with fd_case.simulation((20, 21, 12), case, "cuda", options=options, receivers=2) as sim:
         sim._stepping.rate = 1e9
         for room, chunk in ((20, 18), (18, 18), (5, 5), (7, 6)):
             monkeypatch.setattr(sim._stepping, "room", lambda room=room: room)

@@ -18,6 +18,8 @@ import gpu_host
 import pytest
 import stand_in_driver
 
+pytestmark = pytest.mark.build
+
 TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "dtype": ("float32", "float64"),

@@ -21,6 +21,11 @@ ON_DEVICE = {
     "hex": (mesh_case, {"shape": "hex", "degree": 2}, "p"),
     "scalar step": (grid_case, {"scheme": "scalar", "kernel": "step"}, "p"),
     "scalar diamond": (grid_case, {"scheme": "scalar", "kernel": "diamond"}, "p"),
+    "scalar diamond, small tile": (
+        grid_case,
+        {"scheme": "scalar", "kernel": "diamond", "order": 2, "kernel_options": {"dts": 2, "step": 1}},
+        "p",
+    ),
     "scalar window": (grid_case, {"scheme": "scalar", "window": 8}, "p"),
     "staggered": (grid_case, {"scheme": "staggered", "shape": (24, 11, 16)}, "vx"),  # whole vectors
     "scalar in vectors float64": (
@@ -42,7 +47,7 @@ def part_of(whole, part):
     return whole.values[(..., *np.ix_(*inside))]
 
 
-SLOW = "tet nodes", "scalar step", "sem", "sem in parts", "scalar in vectors float64"
+SLOW = "tet nodes", "scalar step", "scalar diamond", "sem", "sem in parts", "scalar in vectors float64"
 
 
 @pytest.mark.parametrize(

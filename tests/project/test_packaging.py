@@ -18,6 +18,8 @@ import pytest
 import stand_in_driver
 import wheel_contents
 
+pytestmark = pytest.mark.build
+
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     *".git .venv dist *.egg-info __pycache__ stand-in sanitized bits lib.* bdist.* .*_cache".split()

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.build
+
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "python" / "unda" / "libunda.so"
 NEEDED = {"libc", "libm", "libgomp", "libdl", "libpthread"}
