@@ -116,8 +116,10 @@ def _word(name: str, row: dict[str, Any]) -> str:
     value = row.get(name)
     if name == "varies":
         return "" if value == "constant" else f"({value} vary)"
-    if name in ("layers", "window"):
-        return f"{name} of {value}" if value else ""
+    if name == "layers":
+        return f"{row.get('layer') or 'CPML'} of {value}" if value else ""
+    if name == "window":
+        return f"window of {value}" if value else ""
     if name == "shape":  # kernel diamond has its own for each order, of as many nodes with their layers
         if not value:
             return ""

@@ -60,6 +60,18 @@ def test_staggered_schemes_have_a_row_for_each_medium_and_layer(tmp_path, device
         assert row["padded"] == ([18, 19, 17] if row["layers"] else row["shape"])
 
 
+@pytest.mark.parametrize("layer", ["CPML", "Damping"])
+def test_a_row_says_what_its_layers_are(tmp_path, monkeypatch, layer):
+    made = []
+    take = fd_case.simulation
+    monkeypatch.setattr(fd_case, "simulation", lambda *a, **k: made.append(take(*a, **k)) or made[-1])
+    words = "--orders", "2", "--shape", "7,8,9", "--layers", "0,3", "--device", "cpu", "--layer", layer
+    none, some = bench(tmp_path, *words, seconds="0.01")
+    assert "layer" not in none and some["layer"] == layer
+    sides = [sim.config["boundary"]["ymin"] for sim in made]
+    assert sides[0] == "rigid" and sides[1]["width"] == 3 and ("kappa" in sides[1]) == (layer == "CPML")
+
+
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("word", "rows"),
@@ -183,6 +195,8 @@ def test_the_figure_of_scaling_has_a_tower_for_each_multiprocessor():
         ("--case komatitsch2010 --shape 20,40,40", "more cells"),
         ("--scheme staggered --kernels diamond", "no others"),
         ("--physics elastic", "--physics is elastic, expected with --scheme staggered only"),
+        ("--layer Damping", "--layer is Damping, expected with --layers only"),
+        ("--scheme staggered --layers 3 --layer Damping", "layer is Damping, expected CPML"),
         ("--dts 1,2", "--dts is 1,2, expected with --figure 7 or 11 only"),
         ("--case komatitsch2010 --layers 5", "--layers is 5, expected without --case and --figure only"),
         (
@@ -309,6 +323,7 @@ def test_kernels_are_compiled_again_and_stated_again(tmp_path, monkeypatch):
     [
         ("--kernels step", 1, 2),
         pytest.param("--kernels diamond --layers 3", 1, 3, marks=pytest.mark.slow),
+        pytest.param("--kernels diamond --layers 3 --layer Damping", 1, 3, marks=pytest.mark.slow),
         pytest.param("--kernels step,diamond --c variable", 2, 2, marks=pytest.mark.slow),
         pytest.param("--scheme staggered --physics elastic --layers 3 --c variable", 1, 2,
                      marks=pytest.mark.slow),

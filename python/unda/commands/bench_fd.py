@@ -22,7 +22,7 @@ from ..errors import ArgumentError
 from ..limits import choose_device, device_info, device_limits
 from ..method._options import kernel_names
 from . import bench_fd_papers
-from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
+from .fd_case import DIAMOND_SHAPES, LAYERS, MEDIA, compile_kernel, measure
 from .measuring import (
     figure,
     grouped,
@@ -67,7 +67,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--layers", type=integers, default="0",
-        help="0,20: nodes of CPML on five sides under a free (Maxwell: pec) top; 0: walls",
+        help="0,20: nodes of layers on five sides under a free (Maxwell: pec) top; 0: walls",
+    )  # fmt: skip
+    parser.add_argument(
+        "--layer", choices=tuple(LAYERS), default="CPML", help="what layers are; Damping: scalar only",
     )  # fmt: skip
     parser.add_argument(
         "--window", default="auto", metavar="ROWS",
@@ -117,8 +120,9 @@ def _cases(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
         args.dtype.split(","), args.c.split(","), args.layers, args.kernels.split(","),
     ):  # fmt: skip
         for varies in ("constant",) if c == "constant" else MEDIA[physics]:
+            layer = {"layer": args.layer} if layers else {}
             yield {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
-                   "layers": layers, "kernel": kernel}  # fmt: skip
+                   "layers": layers, **layer, "kernel": kernel}  # fmt: skip
 
 
 def _rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
@@ -148,7 +152,7 @@ def _compile(args: argparse.Namespace, device: str) -> int:
 def _label(row: dict[str, Any]) -> str:
     """Return a row's label: all of its case but the order."""
     varies = "one material" if row["varies"] == "constant" else f"{row['varies'].replace(' ', ', ')} vary"
-    layers = f", layers of {row['layers']}" if row["layers"] else ""
+    layers = f", {row.get('layer', 'CPML')} of {row['layers']}" if row["layers"] else ""
     window = f", window of {row['window']}" if row["window"] else ""
     cube = f", {row['shape'][0]}³" if len(set(row["shape"])) == 1 else ""
     return f"{row['physics']}, {row['kernel']}, {row['dtype']}, {varies}{layers}{window}{cube}"
@@ -183,9 +187,11 @@ def _redraw(args: argparse.Namespace) -> int:
 def _refuse_idle(args: argparse.Namespace) -> None:
     """Refuse options that do nothing beside the others."""
     if args.case or args.figure:
-        refuse_idle(args, "scheme physics kernels c layers window dtype", "without --case and --figure")
+        refuse_idle(args, "scheme physics kernels c layers layer window dtype", "without --case and --figure")
     elif args.scheme == "scalar":
         refuse_idle(args, "physics", "with --scheme staggered")
+    if not any(args.layers):
+        refuse_idle(args, "layer", "with --layers")
     if args.case:
         refuse_idle(args, "orders dts", "without --case")
     elif args.figure not in (7, 11):
@@ -204,6 +210,8 @@ def run(args: argparse.Namespace) -> int:
     device = choose_device(args.device)
     if args.scheme == "staggered" and args.kernels != "step":
         raise ArgumentError(f"kernels are {args.kernels}, expected step: scheme staggered has no others")
+    if args.scheme == "staggered" and args.layer != "CPML":
+        raise ArgumentError(f"layer is {args.layer}, expected CPML: scheme staggered has no others")
     if args.compile:
         return _compile(args, device)
     if args.case or args.figure:

@@ -17,7 +17,7 @@ from ..method._options import kernel_choice
 from ..method.fd import FD
 from ..method.fd_scheme import Scalar, Staggered
 from ..problem.grid import Grid
-from ..problem.layer import CPML
+from ..problem.layer import CPML, Damping
 from ..problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
 from ..problem.source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..problem.timefunction import ricker
@@ -38,6 +38,9 @@ _MEAN = {
     "rho": 1000.0, "c": 1500.0, "vp": 3000.0, "vs": 1700.0, "eps": 4 * EPS0, "mu": MU0, "sigma": 0.0,
 }  # fmt: skip
 _SPREAD = {"c": 500.0, "sigma": 1e-4}  # where it is not a third of the mean
+#: What layers can be; of the staggered schemes CPML alone.
+LAYERS: dict[str, type[CPML | Damping]] = {"CPML": CPML, "Damping": Damping}
+
 _SPACING = {"scalar": 10.0, "acoustic": 10.0, "elastic": 10.0, "maxwell": 0.1}
 #: Of each physics its parameters, what is set at first, what receivers record, a wall and the top.
 _ABOUT: dict[str, tuple[str, str, tuple[str, ...], str, str]] = {
@@ -90,7 +93,8 @@ def simulation(
     case : dict
         physics ("scalar", or a staggered one), order, dtype, kernel; varies ("constant", or the names of
         parameters that are given at each node); layers (nodes on five sides under a free, for Maxwell's
-        equations a conducting top; 0: walls).
+        equations a conducting top; 0: walls), layer ("CPML", also where it is not said;
+        of the scalar scheme "Damping", too).
     device : str
     threads : int, optional
         CPU threads.
@@ -104,7 +108,7 @@ def simulation(
     physics = case["physics"]
     _, first, fields, wall, top = _ABOUT[physics]
     grid = Grid(shape, _SPACING[physics])
-    layer: Any = CPML(width=case["layers"]) if case["layers"] else wall
+    layer: Any = LAYERS[case.get("layer", "CPML")](width=case["layers"]) if case["layers"] else wall
     sim = FD(
         grid, _medium(physics, case["varies"], shape), order=case["order"], dtype=case["dtype"],
         scheme="scalar" if physics == "scalar" else "staggered", kernel=case["kernel"], device=device,
@@ -140,7 +144,7 @@ def compile_kernel(
     fd = _core.new_struct(
         "unda_fd_options", scheme=kind.code, order=case["order"], shape=list(shape),
         spacing=[_SPACING[physics]] * 3, speed_max=1.0, uniform=int(scalar and case["varies"] == "constant"),
-        layer=[layers] * 6, reflection=[0.5] * 6, stretch=[1.0] * 6,
+        layer=[layers] * 6, reflection=[0.5] * 6, stretch=[float(case.get("layer") != "Damping")] * 6,
     )  # fmt: skip
     made = _core.new_struct(
         "unda_solver_options", method=lib.UNDA_FD, fd=fd, precision=int(case["dtype"] == "float64"),
