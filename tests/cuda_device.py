@@ -38,7 +38,7 @@ def prepare() -> bool:
 
 def printed_on_an_old_device(code: str) -> list[str]:
     """Return the lines that code prints in a process whose stand-in has compute capability 7."""
-    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"UNDA_EMULATOR_CAPABILITY": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
     )
