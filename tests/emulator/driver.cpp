@@ -241,11 +241,11 @@ int emu_join() {
 bool emu_open(const void *place) {
     u64 address = (u64)place;
     auto at = memories.upper_bound(address);
-    if (at == memories.end() || address < (u64)at->second.map) /* else before its first byte, on the same page */
+    if (at == memories.end() || address < (u64)at->second.map) { /* else before its first byte, on the same page */
         if (at == memories.begin())
             return false;
-        else
-            --at;
+        --at;
+    }
     memory &m = at->second;
     if (m.open || address - (u64)m.map < page || address - (u64)m.map >= m.map_bytes - page || !reached(m, open))
         return false;

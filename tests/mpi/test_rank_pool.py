@@ -27,7 +27,7 @@ FAULTS = [
     ("if bad: raise KeyError('lost')\ncomm.Barrier()", AssertionError, "KeyError: 'lost'"),
     ("if bad: os._exit(0)\ncomm.Barrier()", AssertionError, None),
     ("if bad: comm.send('late', dest=0)", AssertionError, "left a message to process 0"),
-    ("if not bad: comm.Barrier()", subprocess.TimeoutExpired, "timed out after 5 seconds"),
+    ("if not bad: comm.Barrier()", subprocess.TimeoutExpired, "timed out after 2 seconds"),
 ]
 
 
@@ -44,6 +44,6 @@ def test_a_fault_of_one_process_fails_its_job_alone(tmp_path):
     for fault, kind, words in FAULTS:
         assert number() == one and one.count("False") == 2
         with pytest.raises(kind, match=words):
-            rank_cases.passes_in_pool(2, tmp_path, BEGIN + fault, seconds=5)
+            rank_cases.passes_in_pool(2, tmp_path, BEGIN + fault, seconds=2 if kind is subprocess.TimeoutExpired else 20)
         before, one = one, number()
         assert one != before
