@@ -109,13 +109,18 @@ def replaced(changes):
             setattr(module, name, old)
 
 
-def files_of_all(comm, shared):
-    """Changes for `replaced`: all processes have one folder, and load simulations of the class `shared`."""
+def files_of_all(comm, shared, are_alone=lambda: False):
+    """Changes for `replaced`: all processes have one folder, and load simulations of the class `shared`.
+
+    are_alone: whether each process has a simulation of its own.
+    """
     import unda
 
     load, folder = unda.load, tempfile.TemporaryDirectory
 
     def load_shared(path, **given):
+        if are_alone():
+            return load(path, **given)
         sim = load(path, comm=comm, **given)
         sim.__class__ = shared
         return sim
@@ -192,7 +197,7 @@ def grids_in_processes(comm, made, transport=None):
                 raise
         return single(grid, medium, **given)
 
-    return replaced([(unda, "FD", make), *files_of_all(comm, Shared)])
+    return replaced([(unda, "FD", make), *files_of_all(comm, Shared, lambda: not made)])
 
 
 def compare(keys, transport=None):

@@ -44,6 +44,7 @@ def test_a_fault_of_one_process_fails_its_job_alone(tmp_path):
     for fault, kind, words in FAULTS:
         assert number() == one and one.count("False") == 2
         with pytest.raises(kind, match=words):
-            rank_cases.passes_in_pool(2, tmp_path, BEGIN + fault, seconds=2 if kind is subprocess.TimeoutExpired else 20)
+            seconds = 2 if kind is subprocess.TimeoutExpired else 20
+            rank_cases.passes_in_pool(2, tmp_path, BEGIN + fault, seconds)
         before, one = one, number()
         assert one != before
