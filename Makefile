@@ -36,8 +36,8 @@ COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-asan test-build test-gpu mutate bits sanitize \
-        bench docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
+.PHONY: help lib library flags objects venv wheel demo unit test test-slow test-mpi test-asan test-build test-gpu \
+        mutate bits sanitize bench docs docs-gallery format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
