@@ -210,7 +210,7 @@ test-asan: .venv/test ## tests in C under AddressSanitizer and UBSan (a minute)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --asan tests/solver/test_c_library.py tests/gpu/test_gpu_loading.py::test_sanitizers_find_nothing $(ARGS)
 
-test-build: .venv/test ## kernels by NVIDIA's compiler, the library's symbols and flags, sdist, wheel, these targets
+test-build: .venv/test ## kernels by NVIDIA's compiler, the library and its import, sdist, wheel, these targets
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --build -m build $(shell grep -rl --include='test_*.py' 'mark\.build' tests) $(ARGS)
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from unda import _core
 
+pytestmark = pytest.mark.build
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = (ROOT / "csrc" / "unda.h").read_text()
 
