@@ -117,7 +117,7 @@ def _word(name: str, row: dict[str, Any]) -> str:
     if name == "varies":
         return "" if value == "constant" else f"({value} vary)"
     if name == "layers":
-        return f"{row.get('layer') or 'CPML'} of {value}" if value else ""
+        return f"{row.get('layer', 'CPML')} of {value}" if value else ""
     if name == "window":
         return f"window of {value}" if value else ""
     if name == "shape":  # kernel diamond has its own for each order, of as many nodes with their layers
